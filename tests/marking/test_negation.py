@@ -27,6 +27,8 @@ DENYING = [
     "Negative for sarcoidosis.",
     "Sarcoidosis had been suspected but was disproved.",
     "It was misdiagnosed as sarcoidosis.",
+    "He was misdiagnosed with sarcoidosis; he had lymphoma.",
+    "A diagnosis of sarcoidosis was made elsewhere and later revised to lymphoma.",
     "A lymphoma mimicking sarcoidosis.",
     "There was a family history of sarcoidosis.",
     "His father had sarcoidosis.",

@@ -64,6 +64,23 @@ def test_a_column_of_the_source_tells_it(tmp_path):
     assert manifest(built.folder)["modalities_from"] == {"column": 3}
 
 
+def test_a_value_that_names_one_modality_is_that_one(tmp_path):
+    values = ("Computed Tomography (CT)", "CT-Scan of the abdomen", "Chest X-Ray PA", "CT and MRI")
+    rows = "".join(f"case-{number},{value}\n" for number, value in enumerate(values))
+    (tmp_path / "cases.csv").write_text(f"case,modality\n{rows}")
+    pool = pool_without_modalities(tmp_path / "pool", prompts=("", "", "", ""))
+    built = build_medq_deg([pool], tmp_path / "set", modalities=tmp_path / "cases.csv")
+    assert modalities(built.folder) == ["CT", "CT", "X-ray"]
+    assert [rejected.detail for rejected in built.rejected] == ["modality is 'CT and MRI'"]
+
+
+def test_a_table_that_contradicts_itself_is_one_line(tmp_path):
+    (tmp_path / "cases.csv").write_text("case,modality\ncase-0,CT\ncase-1,MR\ncase-0,ct scan\ncase-0,MRI\n")
+    problem = "cases.csv:5: case-0 is 'CT' in a row above and 'MRI' here"
+    with pytest.raises(BadInput, match=problem):
+        build_medq_deg([tmp_path / "pool"], tmp_path / "set", modalities=tmp_path / "cases.csv")
+
+
 def test_words_of_the_question_tell_it_if_they_name_one(tmp_path):
     prompts = ("What does this CT show?", "Is it a CT or an MRI?", "What does this colonoscopy show?")
     built = build_medq_deg([pool_without_modalities(tmp_path / "pool", prompts=prompts)], tmp_path / "set")

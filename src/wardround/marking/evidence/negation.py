@@ -60,6 +60,7 @@ _BEHIND = _any_of(  # deny the words before
     r"(?:excluded|ruled out|refuted|dismissed|disprove[dn])"
     r"(?= (?:in|by|on|at|after|with|later|subsequently|[,;])(?!\S)|$)",
     rf"{_BE} (?:the|her|his) (?:\w+ )?(?:diagnosis|impression|label|thought) (?:until|before)",
+    rf"{_BE} (?:made|given|assigned|suggested)(?: \w+){{0,4}} (?:revised|changed|corrected|amended|reclassified) to",
     r"gave way to|turned out (?:instead )?to be",
     r"would (?:not )?(?:otherwise )?have (?!been (?:called|taken|labell?ed))\w+",
     r"(?:do|does|did|could) not (?:fit|apply|explain|satisfy|fulfil|meet)",
@@ -74,7 +75,8 @@ _CONTRAST = _any_of(  # deny the words after, up to a comma
     r"rather than|instead of|unlike|in contrast (?:to|with)|as opposed to|contrary to",
     r"(?:argu|speak|count)(?:es?|ed|s|ing)? against|spoke against|evidence against",
     r"mimic\w*(?: of)?|masquerad\w+ as|simulat\w+|(?:revised|changed|reclassified) from",
-    r"(?:mistaken|mistook) for|(?:misdiagnosed|misinterpreted) as|thought to (?:have been|have|be|represent)",
+    r"(?:mistaken|mistook) for|(?:misdiagnosed|misinterpreted|misread|mislabell?ed) (?:as|with)",
+    r"thought to (?:have been|have|be|represent)",
     r"(?:supposed|alleged|erroneous|mistaken)(?: (?:diagnosis|label) of)?",
     rf"{_WRONGLY} (?:\w+ ){{0,2}}(?:as|for|to be|to represent)(?: having)?",
     r"(?:were|had) (?:this|it|that)(?: been)?|would (?:otherwise )?have been (?:called|taken for|labell?ed)",

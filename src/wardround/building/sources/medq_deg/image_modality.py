@@ -44,7 +44,15 @@ def read_modalities(file: Path) -> dict[str, str]:
             key = next((name for name in KEYS if name in columns), None)
             if key is None or "modality" not in columns:
                 raise BadInput(file, "expected the columns modality and image or case", line=1)
-            return {str(row[key]).strip(): str(row["modality"] or "").strip() for row in rows if row[key]}
+            modalities: dict[str, str] = {}
+            for row in rows:
+                name, modality = str(row[key] or "").strip(), str(row["modality"] or "").strip()
+                if not name:
+                    continue
+                if _spelling(modalities.setdefault(name, modality)) != _spelling(modality):
+                    problem = f"{name} is {modalities[name]!r} in a row above and {modality!r} here"
+                    raise BadInput(file, problem, line=rows.line_num)
+            return modalities
     except FileNotFoundError:
         raise BadInput(file, "there is no such table of modalities") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -81,15 +89,21 @@ def _find(case: Case, image: Image, sources: ModalitySources, replies: Mapping[s
     name = sources.names.get(image.path, image.path)
     for key in (name, PurePosixPath(name).name, PurePosixPath(name).stem, case.id):
         if sources.table.get(key):
-            return sources.table[key], "table"
+            return _spelling(sources.table[key]), "table"
     if sources.column and (value := _column_value(case, image, sources.column)):
-        return value, "column"
+        return _spelling(value), "column"
     worded = {name for question in case.questions for name in modalities_in(question.prompt)}
     if len(worded) == 1 and parse_modality(next(iter(worded))):
         return worded.pop(), "words of the question"
     if image.path in replies:
         return replies[image.path], "model"
     return None, NOT_KNOWN
+
+
+def _spelling(value: str) -> str:
+    """One of the seven modalities if a value is or names just one (`Computed Tomography (CT)`), else the value."""
+    named = modalities_in(value)
+    return parse_modality(value) or (parse_modality(named[0]) if len(named) == 1 else None) or value
 
 
 def _column_value(case: Case, image: Image, column: str) -> str | None:
