@@ -68,13 +68,20 @@ def _fitting(stage: str, gold: str, row: Record, schema: EyeSchema, all_lesions:
     return _other_management(row, schema)
 
 
-def _near(stage: str, row: Record, schema: EyeSchema) -> list[str]:
-    """Texts that are easily confused with the gold: diseases of the same region, and their lesions."""
-    regions = set(row["anatomy"])
+def _near(stage: str, row: Record, schema: EyeSchema) -> dict[str, float]:
+    """Texts that are easily confused with the gold, by weight: diseases of the same region, and their lesions.
+
+    The options of SG tell how many grades the disease has, so diseases of as many grades (also of none) weigh more.
+    """
+    regions, own = set(row["anatomy"]), schema.diseases[row["disease"]]
     nearby = {name: disease for name, disease in schema.diseases.items() if regions & set(disease.anatomy)}
-    if stage == "DD":
-        return list(nearby)
-    return [lesion for disease in nearby.values() for lesion in disease.lesions] if stage == "LC" else []
+    if stage == "LC":
+        return {lesion: 1.0 for disease in nearby.values() for lesion in disease.lesions}
+    if stage != "DD":
+        return {}
+    weights = dict.fromkeys(nearby, 1.0)
+    alike = [name for name, disease in schema.diseases.items() if len(disease.grades) == len(own.grades)]
+    return weights | {name: weights.get(name, 0.0) + 2.0 for name in alike}
 
 
 def other_lesions(row: Record, modality: str, schema: EyeSchema, all_lesions: bool) -> list[str]:

@@ -60,9 +60,9 @@ def _add_options(name: str, items: list[EyeItem], build: Build) -> int:
     )
     preferences = Preferences()
     for item in items:
-        near = frozenset(item.pop("near", ()))
-        item["fitting"].sort(key=lambda text: text not in near)
-        preferences.add([(number_by_text[text], 1.0) for text in near if text in number_by_text])
+        near: dict[str, float] = item.pop("near", {})
+        item["fitting"].sort(key=lambda text: -near.get(text, 0.0))
+        preferences.add([(number_by_text[text], weight) for text, weight in near.items() if text in number_by_text])
     apply_preferences(table, preferences, difficulty=1.0)
     random, balance = build.random_stream("filled", name), OptionBalancer(build.random_stream("places", name))
     for question, item in enumerate(items):
