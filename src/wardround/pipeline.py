@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -138,25 +139,28 @@ def run_study(
                 amend=amend, accept_ignored=accept_ignored, quiet=quiet, notes=notes, named_study=named_study
             )
         finally:
-            await study_run.close()
+            await study_run.close(keeps_lock=True)
 
     try:
         asyncio.run(ask_candidates())
+        folder = study_run.folder.path
+        pack = unpack(folder) or pack  # a run that was packed stays so
+        outcome = mark_run(
+            folder,
+            keeps_choice=keeps_choice,
+            answers=study_run.paths.answers,
+            cases=study_run.cases.file,
+            budget=study_run.budget,
+            ask_judge=not study_run.interrupted,
+            sections=sections,
+            note=note,
+            quiet=quiet,
+            is_locked=True,  # a run that is not marked yet does not look complete to others
+        )
     except asyncio.CancelledError:  # Ctrl-C for the second time
         raise KeyboardInterrupt from None
-    folder = study_run.folder.path
-    pack = unpack(folder) or pack  # a run that was packed stays so
-    outcome = mark_run(
-        folder,
-        keeps_choice=keeps_choice,
-        answers=study_run.paths.answers,
-        cases=study_run.cases.file,
-        budget=study_run.budget,
-        ask_judge=not study_run.interrupted,
-        sections=sections,
-        note=note,
-        quiet=quiet,
-    )
+    finally:
+        study_run.folder.unlock()
     if pack:
         with StoredRun.open(folder, study_run.paths.answers, study_run.cases.file) as stored:
             note(pack_run(stored))
@@ -179,6 +183,7 @@ def mark_run(
     sections: Mapping[str, SectionMaker] | None = None,
     note: Callable[[str], None] = print,
     quiet: bool = True,
+    is_locked: bool = False,
 ) -> RunOutcome:
     """Marks, measures and reports again from stored answers; only judge and reader are called, for what is not stored.
 
@@ -187,7 +192,7 @@ def mark_run(
     `parser` reads choices instead of the study's, and `judge` is a TOML file whose [judge] marks open answers instead
     of the study's. `errors` has the judge name the kind of error behind each wrong answer. The run keeps these three
     until it is marked again; `keeps_choice` marks by those that it has. Without `ask_judge` only stored verdicts and
-    readings count. `cases` is the case set, if it was moved.
+    readings count. `cases` is the case set, if it was moved. `is_locked` says that the caller has locked the folder.
     """
     from wardround.marking.marks import MARKS_FILE, scan_marks
     from wardround.marking.run_marks import chance_accuracy, count_refused, judged_manifest, write_run_marks
@@ -203,7 +208,7 @@ def mark_run(
     with (
         one_blas_thread(),
         StoredRun.open(folder, answers, cases) as run,
-        RunFolder(folder).locked(),
+        nullcontext() if is_locked else RunFolder(folder).locked(),
     ):
         changes = run.verify_inputs(accept=accept_changed_cases)
         missing = run.refuse_fewer(folder / MARKS_FILE)

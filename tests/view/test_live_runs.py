@@ -12,8 +12,9 @@ from playwright.sync_api import expect
 from view_browser import chromium, open_page, serving_view
 
 from wardround.core.errors import WardroundError
+from wardround.pipeline import run_study
 from wardround.view.run_list import find_runs
-from wardround.view.run_progress import read_progress, stop_run
+from wardround.view.run_progress import is_locked, read_progress, stop_run
 
 
 @needs_chromium
@@ -43,6 +44,17 @@ def test_a_run_is_watched_stopped_and_resumed(tmp_path: Path) -> None:
         assert len(stored(tmp_path / "answers.sqlite")) == 60  # none twice
         folder = tmp_path / "runs" / "exam"
         assert read_progress(folder) == {}
+
+
+def test_a_run_is_under_way_until_it_is_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_cases(tmp_path / "cases", 3)
+    seen = []
+    monkeypatch.setattr("wardround.pipeline.unpack", lambda folder: seen.append(is_locked(folder)))
+    with ExamServer() as server:
+        run_study(write_study(tmp_path, server.url), runs=tmp_path / "runs", quiet=True, note=lambda line: None)
+
+    assert seen == [True]  # it was asked, and not marked yet
+    assert not is_locked(tmp_path / "runs" / "exam")
 
 
 def test_a_run_that_is_not_under_way_is_not_stopped(explored: Path) -> None:

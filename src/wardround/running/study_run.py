@@ -398,14 +398,16 @@ class StudyRun:
             "cost": bill(settings, spent),
         }
 
-    async def close(self) -> None:
+    async def close(self, *, keeps_lock: bool = False) -> None:
+        """With `keeps_lock` nobody else may write to the folder until `folder.unlock` is called."""
         await cancel_pending()
         await self.store.flush()
         for candidate in self._candidates:
             await candidate.close()
         self._encoder.close()
         self.store.close()
-        self.folder.unlock()
+        if not keeps_lock:
+            self.folder.unlock()
 
 
 def _open_literature(study: Study, paths: RunPaths, cases: CaseSet) -> LiteratureTools:
