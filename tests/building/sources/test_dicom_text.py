@@ -51,6 +51,20 @@ def test_text_is_found_where_it_is_and_by_what_it_looks_like(monkeypatch):
 
 
 @needs_ocr
+def test_small_letters_of_a_large_image_and_long_numbers_are_found():
+    noise = np.random.default_rng(3).normal(70, 12, (4_000, 500)).clip(0, 255).astype(np.uint8)
+    image = Image.fromarray(noise)
+    ImageDraw.Draw(image).text((100, 2_160), "OKONKWO ADAEZE", fill=255, font=ImageFont.load_default(16))
+    identifiers = collect_identifiers(["Okonkwo^Adaeze"], [], [])
+    (box,) = find_text_boxes(np.asarray(image), identifiers)
+    assert box.kinds == ("name",)  # shrunk, the letters were read as other ones
+    assert 80 < box.region[0] < 110
+    assert 2_140 < box.region[1] < 2_170
+    assert [box.kinds for box in find_text_boxes(scan_with("471108", (150, 160)), NO_IDENTIFIERS)] == [("text",)]
+    assert find_text_boxes(scan_with("12:30:45", (150, 160)), NO_IDENTIFIERS) == []
+
+
+@needs_ocr
 def test_side_markers_and_plain_images_have_no_text():
     assert find_text_boxes(scan_with("L", (150, 160), 30), NO_IDENTIFIERS) == []
     assert find_text_boxes(np.zeros((64, 64), np.uint8), NO_IDENTIFIERS) == []

@@ -20,6 +20,8 @@ from wardround.cases.images.window import Pixels
 MISSING = "text in the pixels is searched for by rules alone; pip install 'wardround[dicom]' reads it"
 MIN_CONFIDENCE = 0.5
 MIN_LETTERS = 4  # of a text that may identify; side markers and single numbers are shorter
+TILE, OVERLAP = 1_536, 384  # pixels: the recognizer shrinks larger images, small letters would be missed
+LONG_NUMBER = re.compile(r"\d{6}")  # of another patient, perhaps
 MIN_WIDTH = 512  # pixels: smaller images are enlarged, their letters would be missed
 
 
@@ -49,12 +51,31 @@ def _engine() -> Any:
 
 def find_text_boxes(image: Pixels, identifiers: PatientIdentifiers) -> list[TextBox]:
     """The texts of an image that may identify its patient."""
-    engine = _engine()
-    if engine is None:
+    if _engine() is None:
         return []
+    boxes: list[TextBox] = []
+    for top in _tile_starts(image.shape[0]):
+        for left in _tile_starts(image.shape[1]):
+            for region, kinds in _read_tile(image[top : top + TILE, left : left + TILE], identifiers):
+                moved = Region(region[0] + left, region[1] + top, region[2] + left, region[3] + top)
+                if not any(_is_inside(moved, box.region) for box in boxes):  # read in two tiles
+                    boxes = [box for box in boxes if not _is_inside(box.region, moved)] + [TextBox(moved, kinds)]
+    return boxes
+
+
+def _tile_starts(length: int) -> list[int]:
+    """Where the tiles of a side begin, so that each text of up to `OVERLAP` pixels is whole in one of them."""
+    return [0, *range(TILE - OVERLAP, length - OVERLAP, TILE - OVERLAP)]
+
+
+def _is_inside(region: Region, other: Region) -> bool:
+    return region[0] >= other[0] and region[1] >= other[1] and region[2] <= other[2] and region[3] <= other[3]
+
+
+def _read_tile(image: Pixels, identifiers: PatientIdentifiers) -> list[TextBox]:
     scale = max(1, -(-MIN_WIDTH // image.shape[1]))
     rgb = image if image.ndim == 3 else np.repeat(image[..., None], 3, axis=2)
-    result = engine(np.ascontiguousarray(rgb.repeat(scale, axis=0).repeat(scale, axis=1)))
+    result = _engine()(np.ascontiguousarray(rgb.repeat(scale, axis=0).repeat(scale, axis=1)))
     if result.boxes is None or result.txts is None:
         return []
     boxes = []
@@ -69,6 +90,8 @@ def _kinds(text: str, identifiers: PatientIdentifiers) -> tuple[str, ...]:
     kinds = {match.kind for match in find_identifiers(text.replace("^", " "), identifiers)}
     if kinds:
         return tuple(sorted(kinds))
+    if LONG_NUMBER.search(text):
+        return ("text",)
     return ("text",) if sum(letter.isalnum() for letter in text) >= MIN_LETTERS and re.search(r"[^\W\d]", text) else ()
 
 
