@@ -30,13 +30,13 @@ def main(arguments: list[str]) -> bool:
             )
         reading = measure("perf.audit", "read", Path(folder) / "whole")
         counting = measure("perf.audit", "count", Path(folder) / "whole")
-    seconds_by_set = {name: usages[name]["own"] / usages[name]["cases"] for name in usages}
-    print(f"  {1e6 * seconds_by_set['whole']:,.0f} microseconds a case; {usages['whole']['near']} near texts found")
+    seconds_per_case = {name: usages[name]["own"] / usages[name]["cases"] for name in usages}
+    print(f"  {1e6 * seconds_per_case['whole']:,.0f} microseconds a case; {usages['whole']['near']} near texts found")
     print(f"  one pass over the cases: {reading['own']:,.1f} s; counting word triples: {counting['own']:,.1f} s")
     return all(
         [
             bar("near texts found / planted", usages["whole"]["near"] / usages["whole"]["planted"], at_least=1),
-            bar("CPU a case, all / half of them", seconds_by_set["whole"] / seconds_by_set["half"], at_most=1.25),
+            bar("CPU a case, all / half of them", seconds_per_case["whole"] / seconds_per_case["half"], at_most=1.25),
             bar("CPU, audit / scikit-learn counting word triples", usages["whole"]["own"] / counting["own"], at_most=2),
             bar("peak memory, MB", usages["whole"]["peak_mb"], at_most=500),
         ]

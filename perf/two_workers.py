@@ -52,15 +52,15 @@ def gains(turns: list[Turn]) -> tuple[float, float]:
 def timed(turns: int) -> list[Turn]:
     with TemporaryDirectory() as folder:
         copying = _jobs(Path(folder))
-        turns = []
+        measured = []
         for number in range(turns):
             # the kinds next to each other: a load that changes hits both; and either number of workers first
             seconds = {
                 workers: [_seconds(jobs, workers) for jobs in (copying, [None] * len(copying))]
                 for workers in (1, 2)[:: (-1) ** number]
             }
-            turns.append(Turn(seconds[1][0], seconds[2][0], seconds[1][1], seconds[2][1]))
-        return turns
+            measured.append(Turn(seconds[1][0], seconds[2][0], seconds[1][1], seconds[2][1]))
+        return measured
 
 
 def _jobs(folder: Path) -> list[CopyJob]:

@@ -30,10 +30,11 @@ def main(study_file: Path, workspace: Path) -> None:
     from wardround.core.study import load_study
     from wardround.marking.reader import AnswerReader
     from wardround.running import study_run
+    from wardround.running.inputs.run_paths import RunPaths
 
     started = Clock.now()
     study_run.replay = _fill  # type: ignore[attr-defined]
-    places = study_run.RunPaths.from_options(study_file, workspace / "runs", None)
+    places = RunPaths.from_options(study_file, workspace / "runs", None)
     run = study_run.StudyRun(load_study(study_file), places, AnswerReader())
 
     async def fill() -> int:
