@@ -15,6 +15,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from wardround import plugins
 from wardround.cli.main import main
 from wardround.core.study import load_study
 from wardround.marking.reader import AnswerReader
@@ -112,7 +113,7 @@ def environment(**variables: str) -> dict[str, str]:
 def wardround(*arguments: object, cwd: Path, command: Sequence[str] | None = None, **variables: str):
     """Runs the command as a shell would, but in this process, which takes a tenth of the time.
 
-    With `command`, such as WARDROUND, in a process of its own.
+    It leaves no plug-ins behind. With `command`, such as WARDROUND, in a process of its own.
     """
     if command is None:
         return _in_this_process([str(argument) for argument in arguments], cwd, environment(**variables))
@@ -129,6 +130,7 @@ def wardround(*arguments: object, cwd: Path, command: Sequence[str] | None = Non
 
 def _in_this_process(arguments: list[str], cwd: Path, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
     outer_folder, outer_variables, outer_arguments = Path.cwd(), dict(os.environ), sys.argv
+    outer_plugins = [(registered, registered.copy()) for registered in (plugins._from_files, plugins._loaded_files)]
     printed, noted = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
     try:
         os.chdir(cwd)
@@ -137,6 +139,9 @@ def _in_this_process(arguments: list[str], cwd: Path, variables: dict[str, str])
         with redirect_stdout(printed), redirect_stderr(noted):
             status = _exit_code()
     finally:
+        for registered, before in outer_plugins:
+            registered.clear()
+            registered.update(before)
         sys.argv = outer_arguments
         _set_environment(outer_variables)
         os.chdir(outer_folder)

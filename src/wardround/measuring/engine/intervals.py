@@ -58,7 +58,7 @@ class ClaimShare(NamedTuple):
         A wrong claim instead of a right one adds 1 to confidence minus right, and 2 c - 1 to the squared gap of a
         claim at c, for which the mean confidence stands.
         """
-        share = self.right.part / self.right.whole
+        share = self.right.share
         fewest, most = rate_interval_of(self.right, self.right.whole)
         added = np.ones_like(value) if is_signed else 2 * self.confidence - 1
         ends = value + added * (share - fewest), value + added * (share - most)

@@ -46,9 +46,14 @@ class ClusterMoments(NamedTuple):
         return flags
 
     @property
+    def share(self) -> Floats:
+        """x / w; no value in a cell without answers."""
+        return _divided(self.part, self.whole)
+
+    @property
     def effective_clusters(self) -> Floats:
         """The number of equal clusters that clusters of these sizes are worth (Kish); never more than there are."""
-        return np.minimum(self.whole**2 / self.whole_whole, self.clusters)
+        return np.minimum(_divided(self.whole**2, self.whole_whole), self.clusters)
 
     def squares(self, share: Floats) -> Floats:
         """The sum of (x - share w)^2 over clusters."""
@@ -58,7 +63,7 @@ class ClusterMoments(NamedTuple):
     @property
     def variance(self) -> Floats:
         """Of the ratio of sums x / w, by its linearisation."""
-        return _unbiased(self.effective_clusters) * self.squares(self.part / self.whole) / self.whole**2
+        return _divided(_unbiased(self.effective_clusters) * self.squares(self.share), self.whole**2)
 
 
 def rate_interval_of(moments: ClusterMoments, n: Floats) -> tuple[Floats, Floats]:
@@ -67,9 +72,13 @@ def rate_interval_of(moments: ClusterMoments, n: Floats) -> tuple[Floats, Floats
     With at most three events, or three but all, the end next to 0 or 1 is Poisson's (Brown, Cai and DasGupta 2001):
     a single event of twelve does not exclude a rate of 1%.
     """
-    share, n = moments.part / moments.whole, effective_n(moments, n)
+    share, n = moments.share, effective_n(moments, n)
     low, high = wilson(share, n)
     return np.minimum(low, _rare_end(share, n)), np.maximum(high, 1 - _rare_end(1 - share, n))
+
+
+def _divided(part: Floats, whole: Floats) -> Floats:
+    return np.divide(part, whole, out=np.full_like(part, np.nan), where=whole > 0)
 
 
 def _rare_end(share: Floats, n: Floats) -> Floats:
@@ -93,7 +102,9 @@ def effective_n(moments: ClusterMoments, n: Floats) -> Floats:
     share = (moments.part + added * size) / whole
     squares = moments.squares(share) + added * size**2 * ((1 - share) ** 2 + share**2)
     variance, binomial = _unbiased(clusters) * squares / whole**2, share * (1 - share)
-    ratio = np.divide(variance * (n * whole / moments.whole - 1), binomial, out=np.ones_like(share), where=binomial > 0)
+    ratio = np.divide(
+        variance * (_divided(n * whole, moments.whole) - 1), binomial, out=np.ones_like(share), where=binomial > 0
+    )
     few = np.where(moments.is_extreme, 1.0, (_t(np.maximum(n - 1, 1)) / _t(np.maximum(worth - 1, 1))) ** 2)
     all_alike = (moments.part <= 0) | (moments.part >= moments.whole)
     return np.where(all_alike, np.minimum(worth, n), n / np.maximum(1.0, ratio) * np.minimum(few, 1.0))
