@@ -24,7 +24,7 @@ from wardround.core.files import replacement
 FILE_NAME = "cases.jsonl"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 OBJECTS_OF_CASES = 10_000_000  # between two looks for cycles: cases have none, and each look goes through all of them
-MAX_CACHED_BYTES = 8_000_000  # of a file whose cases stay in memory, which takes about ten times as much
+MAX_CACHED_BYTES = 20_000_000  # of a file whose cases stay in memory, which takes five to ten times as much
 
 
 class CaseSet:
