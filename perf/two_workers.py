@@ -1,7 +1,8 @@
 """What a second worker gains: degraded copies of images, and a loop that only burns, by turns in the same minutes.
 
-The workers are those of `wardround degrade`. Each turn is one helping of jobs for one worker and two for two; the time
-in which the workers start is left out.
+The workers are those of `wardround degrade`. Each turn is one helping of jobs for one worker and two for two; the times
+in which the workers start and end are left out. Jobs of copies differ in length, so a worker may wait for the other's
+last job: a helping is long, as a set of images is.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from wardround.degrade.files import CopyJob, DegradedCopy, make_copies
 from wardround.degrade.severities import CLINICAL
 from wardround.degrade.workers import map_in_order
 
-BURNT = 1_800_000  # turns of the loop in a job: about as long as a job of copies
+HELPING = 4  # times every type, on both images
+BURNT = 1_000_000  # turns of the loop in a job: about as long as a job of copies
 
 
 class Turn(NamedTuple):
@@ -64,7 +66,7 @@ def timed(turns: int) -> list[Turn]:
 
 
 def _jobs(folder: Path) -> list[CopyJob]:
-    """A helping: one type each, at both levels, on grey and colour by turns."""
+    """A helping, of jobs of one type each, at both levels, on grey and colour by turns."""
     files = {name: folder / f"{name}.png" for name in ("camera", "immunohistochemistry")}  # both 512 x 512
     for name, file in files.items():
         Picture.fromarray(getattr(data, name)()).save(file)
@@ -76,6 +78,7 @@ def _jobs(folder: Path) -> list[CopyJob]:
             folder,
             CLINICAL,
         )
+        for _ in range(HELPING)
         for type in TYPES
         for file in files.values()
     ]
@@ -84,14 +87,14 @@ def _jobs(folder: Path) -> list[CopyJob]:
 def _seconds(jobs: Sequence[CopyJob | None], workers: int) -> float:
     """From the time when every worker has started and drawn every type to the last result."""
     with TemporaryDirectory() as started:
-        first = WarmUp(tuple(job for job in jobs if job), Path(started), workers)
+        first = WarmUp(tuple(job for job in jobs[: len(jobs) // HELPING] if job), Path(started), workers)
         results = map_in_order(work, chain([first] * workers, *([job] * workers for job in jobs)), workers)
         for _ in range(workers):
             next(results)
-        start = time.perf_counter()
+        start = ended = time.perf_counter()
         for _ in results:
-            pass
-        return time.perf_counter() - start
+            ended = time.perf_counter()
+        return ended - start
 
 
 def work(job: CopyJob | WarmUp | None) -> None:

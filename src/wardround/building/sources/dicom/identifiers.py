@@ -63,6 +63,11 @@ _NOT_STAFF = (  # departments and what else stands there in capitals
     r"(?!(?i:\w+(?:ology|surgery|iatrics|medicine|ics|ation)|the|he|she|ed|er|icu|gp|male|female|man|woman|m|f|team|family"
     r"|patient|hospital|emergency|general|no|not|is|was|has|dr|ct|mri?|us|department|unknown|none|history|with|on|presented|reports|complains|denies|two|ai|resident)\b)"
 )
+_NOT_PATIENT = (  # headings, forms and verbs in title case
+    r"(?!(?i:\w{4,}(?:ed|ing)|age|care|characteristics|classification|data|demographics|details|education|gender|global|group"
+    r"|health|id|information|instructions|name|number|outcomes?|position|preparation|received|safety|sex|status|underwent"
+    r"|specific|summary|under|very)\b)"
+)
 _CAPITALIZED = r"[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]+(?:-[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]+)?"
 # frequent given names that are not eponyms or other words
 _GIVEN = (
@@ -120,6 +125,9 @@ RULES = {
         rf"(?<!\w)(?i:{_RELATIVE}){_IN_LAW},?\s+(?P<part>{_NOT_EPONYM}(?i:{_GIVEN}))\b",
         rf"\b[Nn]ame\s+is\s+(?P<part>{_CAPITALIZED}(?:\s+{_CAPITALIZED})?)\b",
         rf"{_STAFF}(?P<part>{_NOT_STAFF}{_UPPER}[\w'’-]+(?:,?\s+{_NOT_STAFF}{_UPPER}[\w'’-]+){{0,2}})",
+        # a patient without a colon: two names, or one before the age
+        rf"\b[Pp]atient,?\s+(?P<part>{_NOT_STAFF}{_NOT_PATIENT}{_NOT_EPONYM}{_CAPITALIZED}"
+        rf"(?:(?:\s+{_NOT_STAFF}{_NOT_PATIENT}{_NOT_EPONYM}{_CAPITALIZED}){{1,2}}\b|(?=,?\s+\(?\d{{1,3}}\b(?!\s*[%/\d]))))",
         rf"(?<!\w){_COMPANY}\s+(?P<part>{_NOT_EPONYM}{_CAPITALIZED}(?:\s+{_CAPITALIZED})?)\b",
         rf"(?<![\w-]){_NOT_EPONYM}{_GIVEN}(?![\w-])(?:\s+{_NOT_EPONYM}{_CAPITALIZED})?",
         # an initial and a surname, where no sentence can have ended: `seen by J. Tanaka`
