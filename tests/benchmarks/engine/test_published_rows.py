@@ -171,7 +171,8 @@ def test_rows_that_a_section_function_adds_obey_the_rule() -> None:
 def test_a_part_of_a_wide_table_leaves_out_published_rows_without_a_figure() -> None:
     columns = [Column("one", unit="fraction"), Column("two", unit="fraction")]
     rows = [TableRow(("own",), [Cell(0.5), Cell(0.25)]), TableRow(("theirs",), [Cell(0.75), Cell()], published=True)]
-    first, second = split_columns(Table("t", ("Candidate",), columns, rows), 20, [10, 10], 30)
+    table = Table("t", ("Candidate",), columns, rows)
+    first, second = split_columns(table, lambda start, end: 20 + 10 * (end - start), 30)
     assert [row.labels[0] for row in first.rows] == ["own", "theirs"]
     assert [row.labels[0] for row in second.rows] == ["own"]
-    assert split_columns(Table("t", ("Candidate",), columns, rows), 20, [10, 10], 60)[0].rows == rows
+    assert split_columns(table, lambda start, end: 20 + 10 * (end - start), 60)[0].rows == rows

@@ -54,7 +54,8 @@ LATEX = r"""% needs \usepackage{booktabs}
 \cmidrule(lr){2-3}
 Candidate & Hit@1 & MCQ$^{2}$ & shift & n \\
 \midrule
-a\_b & 62.5 {\scriptsize [51.0, 73.1]} & not asked & $-$0.071 {\scriptsize [$-$0.200, 0.100]} & 1,234 \\
+a\_b & 62.5 & not asked & $-$0.071 & 1,234 \\
+ & {\scriptsize [51.0, 73.1]} &  & {\scriptsize [$-$0.200, 0.100]} &  \\
 \midrule
 \textit{GPT\textbar{}5 (published)} & 25.4 & 87.4$^{1}$ & -- & -- \\
 \bottomrule

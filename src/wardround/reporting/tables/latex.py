@@ -3,7 +3,15 @@
 from collections.abc import Sequence
 
 from wardround.reporting.numbers import MINUS
-from wardround.reporting.tables.latex_page import MAX_HEADING, MAX_LABEL, MAX_TEXT, break_lines, page_layout
+from wardround.reporting.tables.latex_page import (
+    MAX_HEADING,
+    MAX_LABEL,
+    MAX_TEXT,
+    PageLayout,
+    break_lines,
+    page_layout,
+    shared_heading_lines,
+)
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow, note_marks
 
 REPLACEMENTS = {
@@ -29,7 +37,7 @@ def as_latex(table: Table) -> str:
     for number, part in enumerate(layout.parts, 1):
         caption = f"{table.title} ({number} of {count})" if count > 1 else table.title
         lines += [r"\begin{table}", r"\centering", rf"\caption{{{_escape(caption)}}}"]
-        lines += [*filter(None, [layout.size.command]), *_tabular_lines(part, layout.stacked)]
+        lines += [*filter(None, [layout.size.command]), *_tabular_lines(part, layout)]
         if number == count:
             lines += [r"\end{table}", r"\begin{table}"] if layout.notes_apart else []
             lines += _note_lines(table)
@@ -37,13 +45,13 @@ def as_latex(table: Table) -> str:
     return "\n".join([*lines, ""])
 
 
-def _tabular_lines(table: Table, stacked: bool) -> list[str]:
+def _tabular_lines(table: Table, layout: PageLayout) -> list[str]:
     alignment = "l" * len(table.labels) + "".join("l" if column.unit == "text" else "r" for column in table.columns)
     headings = [_broken(column.heading, MAX_HEADING, "r") + _marks(column) for column in table.columns]
     lines = [
         rf"\begin{{tabular}}{{{alignment}}}",
         r"\toprule",
-        *_heading_lines(table),
+        *_heading_lines(table, layout),
         _line([*map(_escape, table.labels), *headings]),
         r"\midrule",
     ]
@@ -54,9 +62,9 @@ def _tabular_lines(table: Table, stacked: bool) -> list[str]:
         if heading:
             lines.append(rf"\multicolumn{{{span}}}{{l}}{{\textbf{{{_escape(heading)}}}}} \\")
         previous = row
-        lines.append(_line([*_labels(row), *_cells(table, row, stacked)]))
+        lines.append(_line([*_labels(row), *_cells(table, row, layout.stacked)]))
         intervals = [_small_interval(cell, column) for cell, column in zip(row.cells, table.columns, strict=True)]
-        if stacked and any(intervals):
+        if layout.stacked and any(intervals):
             lines.append(_line([*[""] * len(table.labels), *intervals]))
     return [*lines, r"\bottomrule", r"\end{tabular}"]
 
@@ -69,13 +77,14 @@ def _note_lines(table: Table) -> list[str]:
     return lines
 
 
-def _heading_lines(table: Table) -> list[str]:
-    if not table.shared_headings:
+def _heading_lines(table: Table, layout: PageLayout) -> list[str]:
+    headings = shared_heading_lines(table, layout.size, layout.stacked)
+    if not headings:
         return []
     cells, rules, start = [""] * len(table.labels), [], len(table.labels) + 1
-    for heading, span in table.shared_headings:
-        cells.append(rf"\multicolumn{{{span}}}{{c}}{{{_escape(heading)}}}")
-        if heading:
+    for lines, span in headings:
+        cells.append(rf"\multicolumn{{{span}}}{{c}}{{{_stacked(lines, 'c')}}}")
+        if any(lines):
             rules.append(rf"\cmidrule(lr){{{start}-{start + span - 1}}}")
         start += span
     return [_line(cells), "".join(rules)]
@@ -106,8 +115,11 @@ def _small_interval(cell: Cell, column: Column) -> str:
 
 def _broken(text: str, width: float, side: str) -> str:
     """The text, in lines below each other if it is too wide."""
-    lines = [_escape(line) for line in break_lines(text, width)]
-    stack = r" \\ ".join(lines)
+    return _stacked(break_lines(text, width), side)
+
+
+def _stacked(lines: list[str], side: str) -> str:
+    stack = r" \\ ".join(map(_escape, lines))
     return stack if len(lines) == 1 else rf"\shortstack[{side}]{{{stack}}}"
 
 

@@ -5,18 +5,20 @@ wider text has room to spare. A table that is too wide puts intervals under thei
 \\footnotesize, then is split by columns; one that is too high is split by rows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
 from wardround.reporting.numbers import MINUS
-from wardround.reporting.tables.splitting import split_columns
-from wardround.reporting.tables.table import Cell, Column, Table, TableRow, note_marks
+from wardround.reporting.tables.splitting import WidthOf, split_columns
+from wardround.reporting.tables.table import Cell, Column, Table, TableRow, note_marks, shared_headings
 
 TEXT_WIDTH, TEXT_HEIGHT = 345.0, 550.0  # points
 COLUMN_GAP = 12.0  # twice \tabcolsep
 MAX_LABEL, MAX_TEXT, MAX_HEADING = 130.0, 120.0, 62.0  # points at 10 pt, above which a text is broken into lines
-INTERVAL_SIZE = 0.7  # \scriptsize
+MIN_SHARED_HEADING = 36.0  # points: in narrower columns a shared heading would have too many lines
+INTERVAL_SIZE = 0.797  # \scriptsize: small sizes of the font have wider letters
+BOLD = 1.18
 HEAD_HEIGHT = 70.0  # caption and rules
 WIDTHS = {
     character: width / 1000
@@ -56,14 +58,18 @@ UNKNOWN = 0.8  # em: accented letters and other scripts
 
 @dataclass(frozen=True)
 class FontSize:
-    """A size of LaTeX: its command, its letters as a share of 10 pt, and the height of a line in points."""
+    """A size of LaTeX: its command, the width of its letters as a share of that at 10 pt, and a line in points."""
 
     command: str
     scale: float
     line: float
 
 
-NORMAL, SMALL, FOOTNOTE = FontSize("", 1.0, 12.0), FontSize(r"\small", 0.9, 11.0), FontSize(r"\footnotesize", 0.8, 9.5)
+NORMAL, SMALL, FOOTNOTE = (
+    FontSize("", 1.0, 12.0),
+    FontSize(r"\small", 0.928, 11.0),
+    FontSize(r"\footnotesize", 0.85, 9.5),
+)
 
 
 @dataclass(frozen=True)
@@ -100,8 +106,7 @@ def page_layout(table: Table) -> PageLayout:
         if part_width(table, size, stacked) <= TEXT_WIDTH:
             break
     else:
-        widths = [_column_width(table, index, size, stacked) for index in range(len(table.columns))]
-        parts = split_columns(table, _label_width(table, size), widths, TEXT_WIDTH)
+        parts = split_columns(table, _width_of(table, size, stacked), TEXT_WIDTH)
     parts = [chunk for part in parts for chunk in _split_rows(part, size, stacked)]
     notes = sum(ceil(text_width(note) * FOOTNOTE.scale / TEXT_WIDTH) * FOOTNOTE.line + 3 for note in table.notes)
     return PageLayout(size, stacked, parts, part_height(parts[-1], size, stacked) + notes > TEXT_HEIGHT)
@@ -109,16 +114,46 @@ def page_layout(table: Table) -> PageLayout:
 
 def part_width(table: Table, size: FontSize, stacked: bool) -> float:
     """The width of a table in points."""
-    columns = (_column_width(table, index, size, stacked) for index in range(len(table.columns)))
-    return _label_width(table, size) + sum(columns)
+    return _width_of(table, size, stacked)(0, len(table.columns))
 
 
 def part_height(table: Table, size: FontSize, stacked: bool) -> float:
     """The height of a table with its caption, without notes, in points."""
     headings = max((len(break_lines(column.heading, MAX_HEADING)) for column in table.columns), default=1)
-    lines = headings + bool(table.shared_headings) + sum(_row_lines(table, row, stacked) for row in table.rows)
+    headings += max((len(lines) for lines, _ in shared_heading_lines(table, size, stacked)), default=0)
+    lines = headings + sum(_row_lines(table, row, stacked) for row in table.rows)
     lines += sum(bool(heading) for heading, _ in table.grouped_rows())
     return HEAD_HEIGHT + size.line * lines
+
+
+def shared_heading_lines(table: Table, size: FontSize, stacked: bool) -> list[tuple[list[str], int]]:
+    """Each shared heading in lines that fit its columns, with the number of these."""
+    widths = [_column_width(table, index, size, stacked) for index in range(len(table.columns))]
+    return [(lines, span) for lines, span, _ in _over_columns(table.columns, widths, size)]
+
+
+def _over_columns(
+    columns: Sequence[Column], widths: Sequence[float], size: FontSize
+) -> Iterator[tuple[list[str], int, float]]:
+    """The lines of each shared heading, the columns that it spans, and by how much it widens them."""
+    start = 0
+    for heading, span in shared_headings(columns):
+        free = sum(widths[start : start + span]) - COLUMN_GAP
+        lines = break_lines(heading, max(free, MIN_SHARED_HEADING) / size.scale)
+        yield lines, span, max(0.0, max(map(text_width, lines)) * size.scale - free)
+        start += span
+
+
+def _width_of(table: Table, size: FontSize, stacked: bool) -> WidthOf:
+    labels = _label_width(table, size)
+    widths = [_column_width(table, index, size, stacked) for index in range(len(table.columns))]
+    groups = BOLD * size.scale * max((text_width(row.group) for row in table.rows), default=0.0) + COLUMN_GAP
+
+    def width(start: int, end: int) -> float:
+        extra = sum(extra for _, _, extra in _over_columns(table.columns[start:end], widths[start:end], size))
+        return max(groups, labels + sum(widths[start:end]) + extra)
+
+    return width
 
 
 def _split_rows(table: Table, size: FontSize, stacked: bool) -> list[Table]:

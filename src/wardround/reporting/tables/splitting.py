@@ -1,29 +1,27 @@
 """Splits a table that is too wide into parts that fit, each with the row labels."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from wardround.reporting.tables.table import Cell, Table
 
+WidthOf = Callable[[int, int], float]  # of the part with the columns from one index up to another, with its labels
 
-def split_columns(table: Table, label_width: float, widths: Sequence[float], width: float) -> list[Table]:
+
+def split_columns(table: Table, width_of: WidthOf, width: float) -> list[Table]:
     """Parts that fit the width; columns under one heading stay together if they fit.
 
     A part leaves out published rows that have no figure in it.
     """
     groups, start = [], 0
     for _, span in table.shared_headings or [("", 1)] * len(table.columns):
-        group = range(start, start + span)
-        fits = label_width + sum(widths[index] for index in group) <= width
-        groups += [group] if fits else [range(index, index + 1) for index in group]
-        start += span
-    cuts, free = [0], width - label_width
-    for group in groups:
-        group_width = sum(widths[index] for index in group)
-        if free < group_width and group.start > cuts[-1]:
-            cuts.append(group.start)
-            free = width - label_width
-        free -= group_width
+        end = start + span
+        groups += [(start, end)] if width_of(start, end) <= width else [(n, n + 1) for n in range(start, end)]
+        start = end
+    cuts = [0]
+    for start, end in groups:
+        if start > cuts[-1] and width_of(cuts[-1], end) > width:
+            cuts.append(start)
     ends = [*cuts[1:], len(table.columns)]
     return [_part(table, start, end) for start, end in zip(cuts, ends, strict=True)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal
@@ -97,9 +97,7 @@ class Table:
     @property
     def shared_headings(self) -> list[tuple[str, int]]:
         """The shared headings with the number of columns that they span; empty if there are none."""
-        if not any(column.over for column in self.columns):
-            return []
-        return [(over, len(list(group))) for over, group in groupby(self.columns, key=lambda column: column.over)]
+        return shared_headings(self.columns)
 
     def grouped_rows(self) -> Iterator[tuple[str, TableRow]]:
         """Every row with the heading that is printed above it; empty for all but the first row of a group."""
@@ -122,3 +120,10 @@ class Table:
 def note_marks(part: Cell | Column) -> str:
     """The printed numbers of the notes that apply: `1,2` for the first two."""
     return ",".join(str(note + 1) for note in part.notes)
+
+
+def shared_headings(columns: Sequence[Column]) -> list[tuple[str, int]]:
+    """The headings that neighbours share with the number of columns that each spans; empty if there are none."""
+    if not any(column.over for column in columns):
+        return []
+    return [(over, len(list(group))) for over, group in groupby(columns, key=lambda column: column.over)]

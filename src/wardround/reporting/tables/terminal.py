@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from wardround.reporting.tables.splitting import split_columns
-from wardround.reporting.tables.table import Cell, Column, Table, TableRow, note_marks
+from wardround.reporting.tables.table import Cell, Column, Table, TableRow, note_marks, shared_headings
 
 GAP = "  "
 MIN_WIDTH = 60
@@ -27,9 +27,24 @@ def _note_block(table: Table, width: int) -> list[str]:
 
 def _split(table: Table, width: int) -> list[Table]:
     """Parts that fit the width, each with all row labels; columns under one heading stay together if they fit."""
-    label_width = sum(widest + len(GAP) for widest in _label_widths(table))
-    widths = [_width(table, index) + len(GAP) for index in range(len(table.columns))]
-    return split_columns(table, label_width, widths, width)
+    label_width = sum(widest + len(GAP) for widest in _label_widths(table)) - len(GAP)
+    widths = [_width(table, index) for index in range(len(table.columns))]
+
+    def width_of(start: int, end: int) -> int:
+        columns = table.columns[start:end]
+        return label_width + sum(width + len(GAP) for width in _widened(widths[start:end], shared_headings(columns)))
+
+    return split_columns(table, width_of, width)
+
+
+def _widened(widths: list[int], headings: list[tuple[str, int]]) -> list[int]:
+    """A shared heading that is wider than its columns widens the last."""
+    widened, start = list(widths), 0
+    for heading, span in headings:
+        missing = len(heading) - sum(widths[start : start + span]) - len(GAP) * (span - 1)
+        start += span
+        widened[start - 1] += max(0, missing)
+    return widened
 
 
 def _label_widths(table: Table) -> list[int]:
@@ -57,13 +72,8 @@ def _with_marks(text: str, part: Cell | Column) -> str:
 
 def _block_lines(table: Table) -> list[str]:
     label_widths = _label_widths(table)
-    widths = [_width(table, index) for index in range(len(table.columns))]
     headings = table.shared_headings
-    start = 0
-    for heading, span in headings:  # a shared heading that is wider than its columns widens the last
-        missing = len(heading) - sum(widths[start : start + span]) - len(GAP) * (span - 1)
-        widths[start + span - 1] += max(0, missing)
-        start += span
+    widths = _widened([_width(table, index) for index in range(len(table.columns))], headings)
 
     def line(labels: Sequence[str], cells: Sequence[str]) -> str:
         left = [text.ljust(width) for text, width in zip(labels, label_widths, strict=True)]
