@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from wardround.selfcheck.acceptance_level import CLAIMS, ENDPOINTS, measure_acceptance
 from wardround.selfcheck.comparison_coverage import KINDS, measure_comparisons
 from wardround.selfcheck.coverage_designs import DESIGNS
 from wardround.selfcheck.interval_coverage import measure_coverage
@@ -61,6 +62,23 @@ def test_differences_and_groups_are_covered() -> None:
     assert [row.to_dict() for row in measured if not row.is_met] == []
     (agreement, *_) = [row for row in measured if row.truth.kind == "agreement"]
     assert not replace(agreement, coverage=0.99).is_met
+
+
+@pytest.mark.slow
+def test_endpoints_hold_their_level_at_the_limit() -> None:
+    measured = measure_acceptance(60, note=lambda line: None, sizes=(20,))
+    assert {row.truth.measure for row in measured} == set(CLAIMS)
+    assert [row.to_dict() for row in measured if not row.is_met] == []
+    assert not any(replace(row, coverage=0.85).is_met for row in measured)
+
+
+def test_a_margin_that_is_not_lost_is_passed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The simulation itself: candidates as good as the other one are far from a margin of .1 in 400 cases."""
+    (design,) = [design for design in ENDPOINTS if design.name == "non-inferiority"]
+    monkeypatch.setattr("wardround.selfcheck.acceptance_level.ENDPOINTS", (design._replace(worse=0.0),))
+    measured = measure_acceptance(20, note=lambda line: None, sizes=(400,))
+    falsely_passed = [row for row in measured if row.truth.measure == "no pass at the limit"]
+    assert all(row.coverage < 0.5 and not row.is_met for row in falsely_passed)
 
 
 def test_there_are_enough_figures_and_counterparts(rows: list[PlantedResult]) -> None:

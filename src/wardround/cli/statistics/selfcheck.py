@@ -40,10 +40,11 @@ def _check_planted() -> tuple[dict[str, Any], list[str], bool]:
 
 
 def _check_coverage() -> tuple[dict[str, Any], list[str], bool]:
+    from wardround.selfcheck.acceptance_level import measure_acceptance
     from wardround.selfcheck.comparison_coverage import measure_comparisons
     from wardround.selfcheck.interval_coverage import measure_coverage
 
-    rows = [*measure_coverage(note=note), *measure_comparisons(note=note)]
+    rows = [*measure_coverage(note=note), *measure_comparisons(note=note), *measure_acceptance(note=note)]
     lines = []
     for row in rows:
         truth, (low, high) = row.truth, row.limits
