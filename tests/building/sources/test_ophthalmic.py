@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 import tomllib
 from collections import Counter
 from importlib import resources
@@ -30,6 +29,7 @@ SCHEMA = tomllib.loads(
     resources.files("wardround.building.sources.ophthalmic").joinpath("schema.toml").read_text("utf-8")
 )
 NAMES = {other: name for name, disease in SCHEMA["diseases"].items() for other in (name, *disease.get("also", []))}
+SEVERITIES = ["grade 1", "grade 2", "grade 3", "grade 4 (or higher)", "grade 4 (or higher)"]  # by rank, as offered
 GIVEN = {"iqa": [], "al": ["iqa"], "lc": ["al"], "dd": ["lc"], "sg": ["dd"]}
 
 
@@ -76,27 +76,6 @@ def one_row(folder: Path, **changes: str) -> Path:
     return write_table(folder / "eyes.csv", [row | changes])
 
 
-def severity(grades: dict[str, str], code: str) -> str:
-    """A grade by its rank, as it is offered."""
-    rank = list(grades).index(code) + 1
-    end = {1: " (mildest)", len(grades): " (most severe)"}.get(rank, "")
-    return f"grade {rank} of {len(grades)}{end}"
-
-
-def test_the_options_of_severity_do_not_tell_the_disease(cases):
-    """Scales of the same length have the same options, whatever they grade, and no word of any disease or lesion."""
-    by_count: dict[int, set[str]] = {}
-    for case in cases:
-        for question in case.questions:
-            if question.stage == "SG":
-                total = int(question.choices[0].split()[3])
-                by_count.setdefault(total, set()).update(question.choices)
-                words = {word for option in question.choices for word in re.findall(r"[a-z]{4,}", option.lower())}
-                assert words <= {"grade", "mildest", "most", "severe"}
-    assert len(by_count) > 1
-    assert all(len(options) <= total for total, options in by_count.items())
-
-
 def test_right_answers_are_the_labels_of_the_table(table, cases):
     """One case a patient, one chain an image, each stage on the one before it; texts are the schema's."""
     for case, rows in zip(cases, rows_of(table).values(), strict=True):
@@ -110,7 +89,7 @@ def test_right_answers_are_the_labels_of_the_table(table, cases):
                 "al": (row["anatomy"] or known["anatomy"][0]).split("|")[0],
                 "lc": (row["lesions"] or known["lesions"][0]).split("|")[0],
                 "dd": disease,
-                **({"sg": severity(known["grades"], row["grade"])} if row["grade"] else {}),
+                **({"sg": SEVERITIES[list(known["grades"]).index(row["grade"])]} if row["grade"] else {}),
             }
             chain = {id.split("-")[0]: by_id[id] for id in by_id if by_id[id].chain == f"image-{number}"}
             assert {stage: answer(question) for stage, question in chain.items()} == wanted
@@ -144,7 +123,7 @@ def test_distractors_are_of_the_same_attribute_and_wrong(table, cases):
                 assert all(row["modality"] in SCHEMA["diseases"][other]["modalities"] for other in others)
                 assert not set(others) & set(known.get("never_beside", []))
             if stage == "sg":
-                assert set(question.choices) <= {severity(known["grades"], code) for code in known["grades"]}
+                assert set(question.choices) == set(SEVERITIES)
 
 
 def test_a_disease_is_right_in_one_of_four_of_the_times_it_is_offered(cases):
@@ -469,21 +448,3 @@ def test_our_schema_uses_every_term():
             assert name in SCHEMA["diseases"][other]["never_beside"]
     assert used == set(SCHEMA["anatomy"]) | set(SCHEMA["lesions"])
     read_tables()  # the matrix fits it
-
-
-def test_the_number_of_grades_tells_little_of_the_diagnosis(tmp_path):
-    """Before like scales were preferred, a guess among the diseases with as many grades was right in 58%."""
-    build_ophthalmic(eye_table(tmp_path / "clinic", patients=6 * len(EYES)), tmp_path / "set")
-    guesses = []
-    for case in CaseSet.open(tmp_path / "set"):
-        questions = {question.id: question for question in case.questions}
-        for id, question in questions.items():
-            if question.stage == "SG" and (diagnosis := questions.get(id.replace("sg-", "dd-"))):
-                grades = int(question.choices[0].split(" of ")[1].split()[0])
-                alike = [
-                    name for name in diagnosis.choices if len(SCHEMA["diseases"][name].get("grades", {})) == grades
-                ]
-                assert diagnosis.choices[int(diagnosis.gold)] in alike
-                guesses.append(1 / len(alike))
-    assert len(guesses) > 100
-    assert sum(guesses) / len(guesses) < 0.45

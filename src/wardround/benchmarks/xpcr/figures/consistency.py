@@ -13,6 +13,7 @@ import polars as pl
 from wardround.benchmarks.engine.group_means import CaseValues, group_means
 from wardround.benchmarks.engine.section_output import Note, SectionOutput
 from wardround.building.sources.ophthalmic.schema import EyeDisease, EyeSchema, read_tables
+from wardround.building.sources.ophthalmic.severity import grades_by_option
 from wardround.cases.set import CaseSet
 from wardround.measuring.engine.measure import MeasureKind
 from wardround.reporting.reference_condition import ranked_candidates
@@ -141,14 +142,14 @@ def check_chain(
     disease: EyeDisease | None, grades: Sequence[AskedQuestion] | None, decisions: Sequence[AskedQuestion] | None
 ) -> tuple[bool | None, bool | None, bool]:
     """Whether grades and decisions are consistent with a disease (None: not asked), and whether they could be."""
-    scales = (disease.grades, disease.severities) if disease else ()  # by name, or by rank as sets are built now
-    codes = {text: code for scale in scales for code, text in scale.items()}
-    chosen_grade = codes.get(grades[0].chosen or "") if grades else None
+    by_option = grades_by_option(disease) if disease else {}
+    chosen_grades = by_option.get(grades[0].chosen or "", []) if grades else []
     admitted: set[str] = set()
     if disease is not None:
-        any_management = {treatment for treatments in disease.management.values() for treatment in treatments}
-        admitted = any_management if chosen_grade is None else set(disease.management_at(chosen_grade))
-    checks = [(grades, codes.keys()), (decisions, admitted)]
+        # a grade that is not one of the disease's, and none, leave any of its management
+        admitted = {text for grade in chosen_grades or disease.grades for text in disease.management_at(grade)}
+        admitted |= set(disease.management_at(None))
+    checks = [(grades, by_option.keys()), (decisions, admitted)]
     grade, decision = (
         None if questions is None else all(question.chosen in fitting for question in questions)
         for questions, fitting in checks

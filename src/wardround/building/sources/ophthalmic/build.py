@@ -22,7 +22,14 @@ from wardround.building.pipeline.pipeline import (
 from wardround.building.pipeline.source_files import hash_source
 from wardround.building.review.items import PHYSICIAN
 from wardround.building.sources.ophthalmic.grades import grades_step, read_grades
-from wardround.building.sources.ophthalmic.items import DIFFERENTIAL, EyeItem, image_name, make_item, rows_of
+from wardround.building.sources.ophthalmic.items import (
+    DIFFERENTIAL,
+    EyeItem,
+    full_prompt,
+    image_name,
+    make_item,
+    rows_of,
+)
 from wardround.building.sources.ophthalmic.label_table import label_rows, read_labels
 from wardround.building.sources.ophthalmic.models import check_models, model_steps
 from wardround.building.sources.ophthalmic.options import options_step
@@ -89,7 +96,7 @@ def _steps(build: Build, tables: EyeTables, all_lesions: bool, within_days: int,
         record_step("history", lambda record, build: _check_history(record, tables.schema_)),
         record_step("images", lambda record, build: _copy_images(record, build, tables.schema_)),
         options_step(tables, all_lesions),
-        *([grades_step(read_grades(grades), grades)] if grades else []),
+        *([grades_step(read_grades(grades), grades, tables.schema_)] if grades else []),
         *model_steps(build),
         _differential_step(tables),
         _decisions_step(tables),
@@ -147,7 +154,8 @@ def _question(item: EyeItem) -> dict[str, Any]:
     """An item as a question of a case."""
     shown = ("stage", "task", "chain", "given", "images", "prompt", "options", "gold")
     order = (*shown, "grade", "importance", "disease", "label")
-    return {"id": item["id"], "kind": "choice", **{name: item[name] for name in order if name in item}}
+    values = item | {"prompt": full_prompt(item)}
+    return {"id": item["id"], "kind": "choice", **{name: values[name] for name in order if name in values}}
 
 
 def _differential_step(tables: EyeTables) -> Step:

@@ -5,29 +5,33 @@ from collections.abc import Iterator
 from wardround.building.pipeline.pipeline import Build, Record
 from wardround.building.sources.ophthalmic.items import DISTRACTORS, EyeItem, image_name, make_item
 from wardround.building.sources.ophthalmic.schema import UNGRADABLE, EyeSchema, EyeTables
+from wardround.building.sources.ophthalmic.severity import RULE, SeverityScale
 from wardround.cases.readers.xpcr.stages import parent_stages
 
 
-def chain_items(record: Record, tables: EyeTables, all_lesions: bool, build: Build) -> Iterator[EyeItem]:
+def chain_items(
+    record: Record, tables: EyeTables, scale: SeverityScale, all_lesions: bool, build: Build
+) -> Iterator[EyeItem]:
     """For each row the stages for which it has a label, each given the nearest earlier stages that are asked."""
     schema = tables.schema_
     for number, row in enumerate(record["rows"], start=1):
-        gold_by_stage = {stage: gold for stage, gold in _golds(row, schema).items() if gold is not None}
+        gold_by_stage = {stage: gold for stage, gold in _golds(row, schema, scale).items() if gold is not None}
         for stage, gold in gold_by_stage.items():
             id = f"{stage.lower()}-{number}"
             item = make_item(id, stage, row, {"image": image_name(row, schema)}, tables, build, record["id"])
             item |= {"stage": stage}
             if stage == "SG":
                 item["label"] = schema.diseases[row["disease"]].grades[row["grade"]]  # never shown
+                item["rule"] = RULE
             if len(gold_by_stage) > 1:
                 item["chain"] = f"image-{number}"
             if parents := [f"{parent.lower()}-{number}" for parent in parent_stages(stage, gold_by_stage)]:
                 item["given"] = parents
-            fitting = _fitting(stage, gold, row, schema, all_lesions)
+            fitting = _fitting(stage, gold, row, schema, scale, all_lesions)
             yield item | {"images": [row["shows"]], "gold": gold, "fitting": fitting, "near": _near(stage, row, schema)}
 
 
-def _golds(row: Record, schema: EyeSchema) -> dict[str, str | None]:
+def _golds(row: Record, schema: EyeSchema, scale: SeverityScale) -> dict[str, str | None]:
     """The right answer of each stage, None without a label. An ungradable image has only the first stage."""
     quality = schema.quality[row["quality"]] if row["quality"] else None
     if row["quality"] == UNGRADABLE:
@@ -39,12 +43,14 @@ def _golds(row: Record, schema: EyeSchema) -> dict[str, str | None]:
         "AL": next(iter(row["anatomy"]), None),
         "LC": next(iter(row["lesions"]), None),
         "DD": row["disease"],
-        "SG": disease.severities[row["grade"]] if row["grade"] else None,
+        "SG": scale.option_of(disease, row["grade"]) if row["grade"] else None,
         "CD": next(iter(right), None),
     }
 
 
-def _fitting(stage: str, gold: str, row: Record, schema: EyeSchema, all_lesions: bool) -> list[str]:
+def _fitting(
+    stage: str, gold: str, row: Record, schema: EyeSchema, scale: SeverityScale, all_lesions: bool
+) -> list[str]:
     """Texts of the same attribute that are wrong for this image."""
     modality, disease = row["modality"], schema.diseases[row["disease"]]
     if stage == "IQA":
@@ -64,24 +70,17 @@ def _fitting(stage: str, gold: str, row: Record, schema: EyeSchema, all_lesions:
             and name not in row["other_diseases"]
         ]
     if stage == "SG":
-        return [text for text in disease.severities.values() if text != gold]
+        return [text for text in scale.options if text != gold]
     return _other_management(row, schema)
 
 
-def _near(stage: str, row: Record, schema: EyeSchema) -> dict[str, float]:
-    """Texts that are easily confused with the gold, by weight: diseases of the same region, and their lesions.
-
-    The options of SG tell how many grades the disease has, so diseases of as many grades (also of none) weigh more.
-    """
-    regions, own = set(row["anatomy"]), schema.diseases[row["disease"]]
+def _near(stage: str, row: Record, schema: EyeSchema) -> list[str]:
+    """Texts that are easily confused with the gold: diseases of the same region, and their lesions."""
+    regions = set(row["anatomy"])
     nearby = {name: disease for name, disease in schema.diseases.items() if regions & set(disease.anatomy)}
-    if stage == "LC":
-        return {lesion: 1.0 for disease in nearby.values() for lesion in disease.lesions}
-    if stage != "DD":
-        return {}
-    weights = dict.fromkeys(nearby, 1.0)
-    alike = [name for name, disease in schema.diseases.items() if len(disease.grades) == len(own.grades)]
-    return weights | {name: weights.get(name, 0.0) + 2.0 for name in alike}
+    if stage == "DD":
+        return list(nearby)
+    return [lesion for disease in nearby.values() for lesion in disease.lesions] if stage == "LC" else []
 
 
 def other_lesions(row: Record, modality: str, schema: EyeSchema, all_lesions: bool) -> list[str]:

@@ -12,7 +12,8 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from wardround.building.pipeline.pipeline import Build, Record, Step, record_step
-from wardround.building.sources.ophthalmic.schema import Level
+from wardround.building.sources.ophthalmic.schema import EyeSchema, Level
+from wardround.building.sources.ophthalmic.severity import grades_by_option
 from wardround.core.errors import BadInput, describe_unreadable
 from wardround.core.field_errors import list_errors
 from wardround.core.toml_table import StrictTable
@@ -55,7 +56,7 @@ def read_grades(file: Path) -> Grades:
     return grades
 
 
-def grades_step(grades: Grades, file: Path) -> Step:
+def grades_step(grades: Grades, file: Path, schema: EyeSchema) -> Step:
     """Sets the level and importance of the questions that have a grade."""
 
     def change(record: Record, build: Build) -> Record:
@@ -66,7 +67,7 @@ def grades_step(grades: Grades, file: Path) -> Step:
         if grade is None:
             return item
         answer = item["options"][item["gold"]]
-        if answer != grade.answer:
+        if not _is_same_answer(grade.answer, item, schema):
             raise BadInput(
                 file,
                 f"{case}, {item['id']}: graded with the answer {grade.answer!r}, built with {answer!r}; "
@@ -75,3 +76,12 @@ def grades_step(grades: Grades, file: Path) -> Step:
         return item | {"grade": grade.grade, "importance": grade.importance}
 
     return record_step(STEP, change)
+
+
+def _is_same_answer(graded: str, item: Record, schema: EyeSchema) -> bool:
+    """Whether an item has the answer that it was graded with; grades may be named as in sets that were built before."""
+    if graded == item["options"][item["gold"]]:
+        return True
+    disease = schema.diseases[item["disease"]]
+    grades = grades_by_option(disease).get(graded, []) if item.get("stage") == "SG" else []
+    return item.get("label") in [disease.grades[grade] for grade in grades]

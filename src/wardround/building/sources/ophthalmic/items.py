@@ -44,6 +44,11 @@ def make_item(
     }
 
 
+def full_prompt(item: EyeItem) -> str:
+    """The wording of an item, and the rule by which its options are read, which no writer changes."""
+    return " ".join(text for text in (item["prompt"], item.get("rule")) if text)
+
+
 def image_name(row: Record, schema: EyeSchema) -> str:
     """The name of an image in a question."""
     return f"{schema.modalities[row['modality']]}{side_phrase(row)}"

@@ -10,7 +10,7 @@ from itertools import groupby
 
 from wardround.building.audit.mentions import find_mention, split_words
 from wardround.building.pipeline.pipeline import Build, Record, RecordFile, Step, all_records_step, model_step
-from wardround.building.sources.ophthalmic.items import EyeItem, rows_of
+from wardround.building.sources.ophthalmic.items import EyeItem, full_prompt, rows_of
 from wardround.core.errors import WardroundError
 from wardround.core.study import CandidateSettings
 from wardround.core.text import LETTERS
@@ -87,7 +87,8 @@ def _review_slots(record: Record, build: Build) -> dict[str, str] | None:
     if item.get("stage") == "CD":
         return None
     answer = f"{LETTERS[item['gold']]}. {item['options'][item['gold']]}"
-    return {"labels": record["labels"], "question": item["prompt"], "options": _format_options(item), "answer": answer}
+    shown = {"question": full_prompt(item), "options": _format_options(item), "answer": answer}
+    return {"labels": record["labels"], **shown}
 
 
 def _read_review(record: Record, reply: str, build: Build) -> Record:

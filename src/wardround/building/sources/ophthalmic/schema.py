@@ -38,15 +38,6 @@ class EyeDisease(StrictTable):
     level: Level = "A"
     importance: float = Field(default=1.0, ge=0)
 
-    @property
-    def severities(self) -> dict[str, str]:
-        """Each grade by its rank: the scale's own words would tell which disease it grades."""
-        ends = {1: " (mildest)", len(self.grades): " (most severe)"}
-        return {
-            code: f"grade {rank} of {len(self.grades)}{ends.get(rank, '')}"
-            for rank, code in enumerate(self.grades, start=1)
-        }
-
     def management_at(self, grade: str | None) -> list[str]:
         """The management that is right at a grade, or for a disease without grades."""
         return [*self.management.get(ANY_GRADE, []), *(self.management.get(grade, []) if grade else [])]
