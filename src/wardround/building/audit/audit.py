@@ -30,6 +30,7 @@ from wardround.building.audit.impossible_options import find_impossible_options
 from wardround.building.audit.leaks import find_leaks
 from wardround.building.audit.option_choices import OptionChoices, compare_option_choices
 from wardround.building.audit.page import write_audit_page
+from wardround.building.audit.question_pairs import QuestionPair, measure_question_pairs, question_pair_findings
 from wardround.building.audit.shortcuts import Shortcut, measure_shortcuts, shortcut_findings
 from wardround.building.pipeline.export import write_lines
 from wardround.cases.set import CaseSet
@@ -50,6 +51,7 @@ class Audit:
     hash: str
     findings: list[Finding]
     shortcuts: list[Shortcut]
+    question_pairs: list[QuestionPair]
     option_choices: OptionChoices | None
     balance: BalanceCounts
     card: DataCard
@@ -73,14 +75,15 @@ class Audit:
         }
 
     def __str__(self) -> str:
-        """A few lines: the findings by kind, and the accuracy of each shortcut."""
+        """A few lines: the findings by kind, the accuracy of each shortcut, and flagged pairs of questions."""
         totals = f"{_plural(self.errors, 'error')}, {_plural(self.warnings, 'warning')}"
         lines = [f"{self.cases:,} cases with {self.questions:,} questions; {totals}"]
         for kind, counts in self.by_kind().items():
             parts = [_plural(counts[name], name[:-1]) for name in ("errors", "warnings") if counts[name]]
             lines.append(f"  {', '.join(parts)}: {KINDS[kind]} ({kind})")
         choices = [str(self.option_choices)] if self.option_choices else []
-        return "\n".join([*lines, *(f"  {shortcut}" for shortcut in self.shortcuts), *choices])
+        guessers = [*self.shortcuts, *(pair for pair in self.question_pairs if pair.flagged)]
+        return "\n".join([*lines, *(f"  {guesser}" for guesser in guessers), *choices])
 
     def to_dict(self) -> dict[str, Any]:
         """All figures, for audit.json."""
@@ -96,6 +99,7 @@ class Audit:
             "warnings": self.warnings,
             "findings": self.by_kind(),
             "shortcuts": [shortcut.to_dict() for shortcut in self.shortcuts],
+            "question_pairs": [pair.to_dict() for pair in self.question_pairs],
             "option_choices": self.option_choices.to_dict() if self.option_choices else None,
             "balance": self.balance.to_dict(),
             "croissant_missing": missing_fields(self.metadata),
@@ -147,6 +151,8 @@ def _run_checks(
     note("guessing without the cases")
     shortcuts = measure_shortcuts(cases, seed)
     findings += shortcut_findings(shortcuts)
+    question_pairs = measure_question_pairs(cases, seed)
+    findings += question_pair_findings(question_pairs)
     card, balance = make_card(cases, images.files), count_balance(cases)
     order = list(KINDS)
     return Audit(
@@ -157,6 +163,7 @@ def _run_checks(
         hash=cases.hash,
         findings=sorted(findings, key=lambda finding: (finding.severity != "error", order.index(finding.kind))),
         shortcuts=shortcuts,
+        question_pairs=question_pairs,
         option_choices=compare_option_choices(cases, cases.folder, seed),
         balance=balance,
         card=card,

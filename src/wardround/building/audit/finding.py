@@ -27,6 +27,7 @@ KINDS = {
     "unreadable_image": "An image cannot be decoded",
     "blank_image": "An image shows nothing, or almost nothing",
     "impossible_option": "A wrong option cannot be right for a patient of this sex or age",
+    "other_question": "The options of another question of the case tell the answer, better than by chance",
     "shortcut": "The answer can be guessed without the case, better than by chance",
 }
 

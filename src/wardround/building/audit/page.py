@@ -10,6 +10,7 @@ from wardround.building.audit.balance import NOT_STATED, TITLES, BalanceCounts
 from wardround.building.audit.croissant import FIELDS, missing_fields
 from wardround.building.audit.finding import KINDS, Finding
 from wardround.building.audit.option_choices import OptionChoices
+from wardround.building.audit.question_pairs import NEVER_FLAGGED, RULES, QuestionPair
 from wardround.building.audit.shortcuts import SHORTCUTS, Shortcut
 from wardround.reporting.figures import svg
 from wardround.reporting.numbers import count, percent
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 MAX_FINDINGS = 100  # of a kind on the page; findings.jsonl has all
 MAX_FILES = 20
+MAX_PAIRS = 12  # of questions; audit.json has all
 MAX_VALUES = 8  # of one key; audit.json has all
 
 
@@ -42,6 +44,7 @@ def write_audit_page(audit: Audit, file: Path) -> Path:
         "sections": [
             _findings(audit.findings),
             _shortcuts(audit.shortcuts, audit.option_choices),
+            *([_question_pairs(audit.question_pairs)] if audit.question_pairs else []),
             _balance(audit.balance),
             _card(audit),
         ],
@@ -83,6 +86,18 @@ def _shortcuts(shortcuts: list[Shortcut], choices: OptionChoices | None) -> Sect
     chance = shortcuts[0].chance if shortcuts else None
     context = {"rows": rows, "axis": svg.axis(scale), "chance": chance, "choices": choices}
     return Section("shortcuts", "Shortcuts", render("audit/shortcuts.html", **context))
+
+
+def _question_pairs(pairs: list[QuestionPair]) -> Section:
+    """The best guesser of each pair that is flagged or comes close, and how well questions fit together."""
+    accuracy_by_rule = {(pair.name, pair.rule): pair for pair in pairs}
+    rows = [
+        (name, [accuracy_by_rule[name, rule] for rule in RULES], accuracy_by_rule[name, next(iter(RULES))])
+        for name in dict.fromkeys(pair.name for pair in pairs)
+    ]
+    rows.sort(key=lambda row: -max(pair.accuracy / pair.chance for pair in row[1] if pair.rule != NEVER_FLAGGED))
+    context = {"rows": rows[:MAX_PAIRS], "rules": RULES, "more": max(0, len(rows) - MAX_PAIRS)}
+    return Section("question-pairs", "Other questions of a case", render("audit/question-pairs.html", **context))
 
 
 def _balance(balance: BalanceCounts) -> Section:

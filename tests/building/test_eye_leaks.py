@@ -1,4 +1,4 @@
-"""Every SG of a set has the same options, so they tell nothing of the disease; older sets stay readable."""
+"""What the questions of an eye tell of each other: the options of SG nothing, others little; old sets are read."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from eye_table import EYES, eye_table, write_table
 from wardround.asking.prompts import Prompts
 from wardround.asking.render import Renderer
 from wardround.building.audit.audit import audit
+from wardround.building.audit.question_pairs import PairName, measure_question_pairs
 from wardround.building.sources.ophthalmic.build import build_ophthalmic
 from wardround.building.sources.ophthalmic.schema import EyeDisease, read_tables
 from wardround.building.sources.ophthalmic.severity import RULE, SeverityScale, grades_by_option, set_scale
@@ -75,6 +76,57 @@ def test_a_guess_of_the_diagnosis_from_the_options_of_severity_is_no_better_than
     ]
     without = [1 / len(set(diagnosis.choices) & graded) for _, diagnosis in pairs]
     assert sum(guessed) == sum(without)
+
+
+def as_many_grades_as_the_disease_has(case: Case) -> Case:
+    """A case with the options of SG that sets had before."""
+    diagnoses = {question.id: question.gold_text for question in case.questions if question.stage == "DD"}
+
+    def earlier(question: Question) -> Question:
+        if question.stage != "SG":
+            return question
+        disease = SCHEMA.diseases[diagnoses[f"dd-{question.id[3:]}"]]
+        options = [text for text in grades_by_option(disease) if " of " in text.split("(")[0]]
+        gold = list(disease.grades.values()).index((question.model_extra or {})["label"])
+        return question.model_copy(update={"options": options, "gold": gold})
+
+    return case.model_copy(update={"questions": [earlier(question) for question in case.questions]})
+
+
+def test_the_audit_finds_that_the_number_of_grades_tells_the_disease(cases):
+    flagged = {
+        pair.name for pair in measure_question_pairs(map(as_many_grades_as_the_disease_has, cases)) if pair.flagged
+    }
+    assert PairName("SG", "DD", True) in flagged
+    assert {name.offered for name in flagged} == {"SG"}
+    assert not any(pair.flagged for pair in measure_question_pairs(cases))
+
+
+@pytest.mark.parametrize(
+    ("offered", "asked", "before"),
+    [("DD", "DD", 0.46), ("DD", "integration", 0.39), ("integration", "DD", 0.38), ("correspondence", "LC", 0.34)],
+)
+def test_questions_of_one_eye_offer_the_same_wrong_answers(cases, offered, asked, before):
+    """The option that both offer was right as often as `before` says, when each drew its own."""
+    accuracy_by_rule = {
+        pair.rule: pair.accuracy
+        for pair in measure_question_pairs(cases)
+        if pair.name == PairName(offered, asked, False)
+    }
+    assert 0.25 <= accuracy_by_rule["shared"] < min(0.32, before)
+
+
+def test_the_lesions_offered_fit_the_diagnoses_offered(cases):
+    """A guess among the diagnoses with a lesion in the options of LC was right in 44% when each drew its own."""
+    guesses = []
+    for case in cases:
+        by_id = {question.id: question for question in case.questions}
+        for lesion, diagnosis in ((by_id[id], by_id[f"dd-{id[3:]}"]) for id in by_id if id.startswith("lc-")):
+            fitting = [name for name in diagnosis.choices if set(SCHEMA.diseases[name].lesions) & set(lesion.choices)]
+            assert diagnosis.gold_text in fitting
+            guesses.append(1 / len(fitting))
+    assert len(guesses) > 100
+    assert sum(guesses) / len(guesses) < 0.37
 
 
 def test_the_right_answer_is_the_rank_on_the_disease_s_own_scale(built, cases):
