@@ -295,6 +295,27 @@ def test_a_chain_is_sat_stage_by_stage_with_ones_own_answers(tmp_path):
     assert {row["option"] for row in rows} == {"C"}
 
 
+def test_a_chain_does_not_show_what_follows(tmp_path):
+    """That severity will be asked would tell that there is a disease: chains of one, two and three begin alike."""
+    site = DeskSite(tmp_path)
+    cases = [chain_case(number) for number in range(6)]
+    for number, case in enumerate(cases):
+        del case["questions"][1 + number % 3 :]
+    write_set(site.root / "set", cases)
+    visitor = enter(site, "Ann", "specialist", "Ophthalmology")
+    task = site.make_task("exam", "set", ["role:specialist"], cases="6", confidence="yes")
+    steps: set[tuple[str, str]] = set()
+
+    def choose(item, page) -> int:
+        (kicker,) = re.findall(r"</a> · Question \d+ of 12([^<]*)<", page)
+        steps.add((item.hidden["question"], kicker.strip(" ·")))
+        assert not re.search(r"\bof [123] on this patient", page)
+        return 0
+
+    sit(visitor, task, choose)
+    assert steps == {("AL", ""), ("DD", "step 2 on this patient"), ("SG", "step 3 on this patient")}
+
+
 def test_no_page_of_a_sitting_tells_the_right_answer_or_the_case(site):
     visitor = enter(site, "Ann", "attending", "Surgery")
     task = site.make_task("exam", "set", ["role:attending"], cases="2", confidence="yes")

@@ -124,7 +124,7 @@ def test_the_exam_by_keyboard_alone(tmp_path):
     assert all(float(row["seconds"]) >= 0 for row in rows)
 
 
-def test_a_chain_shows_ones_own_answers(tmp_path):
+def test_a_chain_shows_ones_own_answers_and_not_what_follows(tmp_path):
     root = tmp_path / "desk"
     write_set(root / "set", [chain_case(0)])
     with DeskProcess(root) as served, browser_users(served.url) as new_user:
@@ -136,7 +136,9 @@ def test_a_chain_shows_ones_own_answers(tmp_path):
         page, own = expert.page, []
         chosen = page.locator("label.choice", has=page.locator("input[name=option]:checked"))
         for number in (1, 2, 3):
-            expect(page.get_by_text(f"step {number} on this patient")).to_be_visible()
+            step = [f"step {number} on this patient"] if number > 1 else []
+            expect(page.get_by_text(f"Question {number} of 3")).to_be_visible()
+            assert re.findall(r"step .*? on this patient", page.inner_text("main")) == step
             assert page.locator(".earlier dd").all_inner_texts() == own
             page.locator("label.choice", has=page.locator("input[name=option]")).nth(1).click()
             own.append(chosen.inner_text()[1:].strip())
