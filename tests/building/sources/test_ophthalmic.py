@@ -20,6 +20,7 @@ from wardround.building.audit.audit import audit
 from wardround.building.review.review import review
 from wardround.building.sources.ophthalmic.build import build_ophthalmic
 from wardround.building.sources.ophthalmic.schema import read_tables
+from wardround.building.sources.ophthalmic.severity import RULE
 from wardround.cases.set import CaseSet
 from wardround.core.case import Case, Question
 from wardround.core.errors import BadInput, WardroundError
@@ -380,6 +381,7 @@ def test_a_writer_rewords_and_a_reviewer_holds(tmp_path):
     new = "What do you see here, please?"
     assert {named for stage, named, prompt in prompts if stage == "AL" and prompt == new} == {False}
     assert {prompt for stage, _, prompt in prompts if stage == "DD"} == {new}
+    assert {prompt for stage, _, prompt in prompts if stage == "SG"} == {f"{new} {RULE}"}  # how to count stays
     assert all(prompt != new for stage, _, prompt in prompts if stage is None)
     held_lines = lines(tmp_path / "set" / "review" / "reviewer.jsonl")
     assert {line["id"] for line in held_lines} & {case.id for case in CaseSet.open(tmp_path / "set")} == set()
