@@ -149,7 +149,7 @@ def run_study(
             folder,
             keeps_choice=keeps_choice,
             answers=study_run.paths.answers,
-            cases=study_run.cases.file,
+            cases=study_run.cases,
             budget=study_run.budget,
             ask_judge=not study_run.interrupted,
             sections=sections,
@@ -172,7 +172,7 @@ def mark_run(
     folder: Path,
     *,
     answers: StoreLocation | None = None,
-    cases: Path | None = None,
+    cases: Path | CaseSet | None = None,
     accept_changed_cases: bool = False,
     parser: str | None = None,
     judge: Path | None = None,
@@ -192,7 +192,8 @@ def mark_run(
     `parser` reads choices instead of the study's, and `judge` is a TOML file whose [judge] marks open answers instead
     of the study's. `errors` has the judge name the kind of error behind each wrong answer. The run keeps these three
     until it is marked again; `keeps_choice` marks by those that it has. Without `ask_judge` only stored verdicts and
-    readings count. `cases` is the case set, if it was moved. `is_locked` says that the caller has locked the folder.
+    readings count. `cases` is the case set, if it was moved or is read already. `is_locked` says that the caller has
+    locked the folder.
     """
     from wardround.marking.marks import MARKS_FILE, scan_marks
     from wardround.marking.run_marks import chance_accuracy, count_refused, judged_manifest, write_run_marks

@@ -15,6 +15,7 @@ from exam_study import case, start, wardround, write_cases, write_study
 from PIL import Image
 
 from wardround.api import check, load_run
+from wardround.cases.set import CaseSet
 from wardround.core.errors import WardroundError
 from wardround.pipeline import mark_run, report_runs, run_study
 
@@ -293,6 +294,28 @@ def test_an_amended_run_that_was_killed_is_not_marked_with_the_new_cases(exam):
 
     assert len(exam.run()["amendments"]) == 1
     mark_run(exam.folder, note=silent)
+
+
+def test_the_cases_of_a_run_are_read_once(exam, monkeypatch):
+    read: list[Path] = []
+    read_set = CaseSet.read
+    monkeypatch.setattr(CaseSet, "read", lambda folder, **options: read.append(folder) or read_set(folder, **options))
+
+    assert exam.run()["status"] == "complete"
+
+    assert read == [exam.workspace / "cases"]
+
+
+def test_a_file_that_changed_while_it_was_asked_about_is_read_again_and_refused(exam, monkeypatch):
+    def mark_later(*arguments: Any, **options: Any) -> Any:
+        change_gold(exam)
+        exam.write_cases()
+        return mark_run(*arguments, **options)
+
+    monkeypatch.setattr("wardround.pipeline.mark_run", mark_later)
+
+    with pytest.raises(WardroundError, match="differs from when it was run: 1 case changed"):
+        exam.run()
 
 
 def test_with_swapped_images_every_case_of_the_set_matters(tmp_path):

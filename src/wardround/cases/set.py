@@ -147,6 +147,10 @@ class CaseSet:
         """Whether the cases stay in memory: the same object each time that one is read."""
         return self._cached is not None
 
+    def is_current(self) -> bool:
+        """Whether the cases stay in memory, and their file is as it was when they were read."""
+        return self.is_in_memory and hash_case_file(self.file) == self.hash
+
     def lines(self) -> Iterator[tuple[str, bytes]]:
         """The id of every usable case, and its line as it is in the file."""
         with self.file.open("rb") as file:

@@ -13,18 +13,28 @@ from markupsafe import Markup
 
 from wardround import __version__
 from wardround.core.files import write_file
+from wardround.reporting.compiled_templates import CompiledTemplates
 from wardround.reporting.labels import slice_words
 from wardround.reporting.numbers import count, join_words, p_value, percent
 
 CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
+FILTERS = (percent, count, p_value, join_words, slice_words)
+
+
 @cache
 def environment() -> Environment:
-    loader = PackageLoader("wardround.reporting", "templates")
-    env = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    for function in (percent, count, p_value, join_words, slice_words):
-        env.filters[function.__name__] = function
+    env = Environment(
+        loader=PackageLoader("wardround.reporting", "templates"),
+        bytecode_cache=CompiledTemplates([__file__, *sorted({function.__code__.co_filename for function in FILTERS})]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    env.filters |= {function.__name__: function for function in FILTERS}
     return env
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
+from wardround.cases.set import CaseSet
 from wardround.core.errors import WardroundError
 from wardround.core.store.location import StoreLocation
 from wardround.running.images import Fingerprints
@@ -41,20 +43,22 @@ class StoredRun(RunInputs):
     store: AnswerStore
 
     @classmethod
-    def open(cls, folder: Path, answers: StoreLocation | None = None, cases: Path | None = None) -> StoredRun:
+    def open(cls, folder: Path, answers: StoreLocation | None = None, cases: Path | CaseSet | None = None) -> StoredRun:
         """Opens a run; its answers are those packed into it, else those of the store beside the folder of runs."""
         return cls.of(RunInputs.locate(folder, cases), answers)
 
     @classmethod
     def of(cls, inputs: RunInputs, answers: StoreLocation | None = None) -> StoredRun:
         """The same, with inputs that are located already."""
-        store = AnswerStore(find_answers(inputs.folder, answers, inputs.study.store), must_exist=True)
+        location = find_answers(inputs.folder, answers, inputs.study.store)
+        store = AnswerStore(location, must_exist=True, keeps_bodies=True)  # for their hash, and to be marked
         return cls(**vars(inputs), store=store)
 
     def verify_inputs(self, *, accept: bool, as_marked: bool = False) -> InputChanges:
         """`verify` with the hashes of files that the store knows; the answers must be those of the run, too."""
         self.refuse_other_answers()
         fingerprints = Fingerprints(self.store)
+        fingerprints.load(os.path.abspath(self.cases.folder))
         changes = self.verify(fingerprints.read, accept=accept, as_marked=as_marked)
         if not self.store.is_file(self.folder / ANSWERS):  # a packed run names no path of this machine
             fingerprints.save()

@@ -28,3 +28,24 @@ def test_bodies_of_many_keys_come_in_their_order_with_none_for_a_missing_one(tmp
 
     texts = [None if body is None else orjson.loads(body)["text"] for body in bodies]
     assert texts == [None, *(f"{key.ask[-2:].hex()} 1" for key in wanted), None, None, f"{asks[-1][-2:].hex()} 1"]
+
+
+def test_a_store_that_keeps_bodies_reads_them_again_only_if_others_were_asked_for_or_one_was_missing(tmp_path):
+    store = AnswerStore(tmp_path / "answers.sqlite", keeps_bodies=True)
+    first, second = (AnswerKey(bytes(31) + bytes([number]), 0, 0) for number in (1, 2))
+
+    def put(key: AnswerKey, text: str) -> None:
+        asyncio.run(store.put([key], [Answer(text)], Call("run", "candidate", 1, 1)))
+
+    def texts(*keys: AnswerKey) -> list[str | None]:
+        return [body and orjson.loads(body)["text"] for body in store.bodies(keys)]
+
+    put(first, "A")
+    assert texts(first, second) == ["A", None]
+    put(second, "B")
+    assert texts(first, second) == ["A", "B"]
+    store.connection.execute("update answers set body = replace(body, 'B', 'C')")
+    assert texts(first, second) == ["A", "B"]  # answers never change: this says only that they were not read
+    assert texts(second) == ["C"]
+    assert texts(first, second) == ["A", "C"]
+    store.close()

@@ -1,6 +1,6 @@
 """The report section of a run that `wardround bench` made: the paper's table and figures.
 
-Drawing is imported on demand: every report asks for this section, and most have none.
+Named studies and drawing are imported on demand: every report asks for this section, and most have none.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from wardround.benchmarks.engine.benchmark import STUDY_FILE, benchmark_at
-from wardround.benchmarks.engine.named_study import NamedStudy, find_study, named_studies, studies_of
 from wardround.reporting.run_files import RunFiles, read_run
 from wardround.reporting.sections.section import Section
 from wardround.reporting.tables.html import as_html
@@ -22,6 +21,7 @@ from wardround.reporting.tables.table import Table
 
 if TYPE_CHECKING:
     from wardround.benchmarks.engine.drawing import Drawing
+    from wardround.benchmarks.engine.named_study import NamedStudy
 
 BEYOND = "Beyond the paper"
 
@@ -39,17 +39,22 @@ def paper_table(run: RunFiles) -> Section | None:
 def study_of_run(run: RunFiles) -> NamedStudy | None:
     """The named study that a run was made for, as its manifest says."""
     entry = run.manifest.get("named_study")
+    name = _name_in_comment(run.folder) if entry is None else entry["name"]
+    if not name:
+        return None
+    from wardround.benchmarks.engine.named_study import find_study, named_studies, studies_of
+
     if entry is None:
-        name = _name_in_comment(run.folder)
-        return named_studies().get(name) if name else None
+        return named_studies().get(name)
     if folder := entry.get("folder"):
-        return studies_of(benchmark_at(Path(folder))).get(entry["name"])
-    return find_study(entry["name"])
+        return studies_of(benchmark_at(Path(folder))).get(name)
+    return find_study(name)
 
 
 def table_of_run(name: str, folder: Path) -> Table:
     """The table of a named study drawn from any run, with published rows where the protocol is the same."""
     from wardround.benchmarks.engine.drawing import draw
+    from wardround.benchmarks.engine.named_study import find_study
 
     return report_table(draw(find_study(name), read_run(folder)))
 

@@ -44,18 +44,21 @@ class RunInputs:
         return self.prompts.folder
 
     @classmethod
-    def locate(cls, folder: Path, cases: Path | None = None) -> RunInputs:
-        """Finds what a run was made from. `cases` is the case set, if it is named."""
+    def locate(cls, folder: Path, cases: Path | CaseSet | None = None) -> RunInputs:
+        """Finds what a run was made from. `cases` is the case set, if it is named or was read already."""
         require_run(folder)
         if not (folder / USED).exists():
             raise BadInput(folder, "this run has not ended and cannot be marked; continue it by `wardround run STUDY`")
         manifest = RunFolder(folder).manifest
         study = load_study(folder / "study.toml")
         study_folder = find_study_folder(folder, study, manifest)
-        file = find_cases(folder, manifest, cases)
+        file = find_cases(folder, manifest, cases.file if isinstance(cases, CaseSet) else cases)
         # which image is swapped for which depends on all usable cases; those of a packed run were usable
         check_images = shows_other_cases(study) and not _is_packed(file, folder)
-        case_set = CaseSet.open(file, check_images=check_images)
+        if isinstance(cases, CaseSet) and cases.is_current():
+            case_set = cases
+        else:
+            case_set = CaseSet.open(file, check_images=check_images)
         study = _with_packed_files(study, study_folder, folder)
         return cls(folder, study, manifest, case_set, Prompts(study_folder, study.prompts))
 

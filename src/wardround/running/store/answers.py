@@ -97,8 +97,11 @@ class _PendingWrite:
 class AnswerStore:
     """Reads are immediate; writes are committed in groups by one thread."""
 
-    def __init__(self, location: StoreLocation, *, must_exist: bool = False) -> None:
+    def __init__(self, location: StoreLocation, *, must_exist: bool = False, keeps_bodies: bool = False) -> None:
+        """`keeps_bodies`: if the same bodies are asked for twice in a row, they are read once."""
         self.location = location
+        self._keeps_bodies = keeps_bodies
+        self._kept: tuple[Sequence[AnswerKey], list[bytes | None]] = [], []
         self._database = open_database(location, must_exist=must_exist)
         self._reading, self.leases = self._database.reading, self._database.leases
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="commit")
@@ -138,8 +141,13 @@ class AnswerStore:
 
     def bodies(self, keys: Sequence[AnswerKey]) -> list[bytes | None]:
         """The stored bodies of many keys, by few queries."""
+        if keys == self._kept[0]:
+            return self._kept[1]
         stored = self.find_bodies(keys)
-        return [stored[key][0] if key in stored else None for key in keys]
+        bodies = [stored[key][0] if key in stored else None for key in keys]
+        if self._keeps_bodies and None not in bodies:
+            self._kept = keys, bodies
+        return bodies
 
     def find_bodies(self, keys: Iterable[AnswerKey]) -> dict[AnswerKey, StoredBody]:
         """What is stored for the Asks of these keys, in any trial and turn."""
