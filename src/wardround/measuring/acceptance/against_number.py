@@ -3,23 +3,23 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import erfc, inf, sqrt
 from typing import Any
 
-from scipy.special import stdtr, stdtrit
+import numpy as np
+import scipy
 
 from wardround.core.canonical import canonical_json
 from wardround.core.study import Study
-from wardround.measuring.acceptance.figure import ALPHA, EndpointFigure, FiguresBySlice
+from wardround.measuring.acceptance.figure import EndpointFigure, FiguresBySlice
 from wardround.measuring.acceptance.groups import group_subjects
 from wardround.measuring.engine.encode import EncodedMarks
 from wardround.measuring.engine.intervals import STUDENT
 from wardround.measuring.engine.measure import Measure, MeasureKind
 from wardround.measuring.engine.measurement import MeasureInputs, measure_candidates
 from wardround.measuring.engine.slices import slicings
+from wardround.measuring.engine.wilson import Z, student_quantile
 from wardround.measuring.measures.derived import DerivedInputs
-
-MAX_FREEDOM = 1e9  # as good as normal
 
 
 def measured_figures(
@@ -79,14 +79,17 @@ class ImpliedTests:
         distance, error = self.value - boundary, self.standard_error(boundary)
         if error <= 0:
             return 0.0 if distance > 0 else 1.0
-        return float(stdtr(min(self.freedom, MAX_FREEDOM), -distance / error))
+        if self.freedom == inf:
+            return erfc(distance / error / sqrt(2)) / 2
+        return float(scipy.special.stdtr(self.freedom, -distance / error))
 
     def p_below(self, boundary: float) -> float:
         return ImpliedTests(-self.value, -self.high, -self.low, self.freedom, self.is_share).p_above(-boundary)
 
     def standard_error(self, boundary: float) -> float:
         end = self.low if boundary < self.value else self.high
-        reach = abs(self.value - end) / -float(stdtrit(min(self.freedom, MAX_FREEDOM), ALPHA))
+        errors = Z if self.freedom == inf else float(student_quantile(np.array(self.freedom)))
+        reach = abs(self.value - end) / errors
         if not self.is_share:
             return reach
         noise, noise_at_end = (abs(share) * (1 - abs(share)) for share in (boundary, end))

@@ -5,7 +5,7 @@ from functools import partial
 from math import sqrt
 
 import polars as pl
-from scipy.special import stdtr
+import scipy
 
 from wardround.core.canonical import canonical_json
 from wardround.core.study import Study
@@ -56,4 +56,4 @@ def _figure(both: pl.DataFrame) -> EndpointFigure:
 def _p_above(difference: PeopleMean, sign: float, boundary: float) -> float:
     """Student's one-sided p; with a sign of -1 that of a value that is not below the boundary."""
     distance = sign * (difference.mean - boundary) / sqrt(difference.variance)
-    return float(stdtr(difference.freedom, -distance))
+    return float(scipy.special.stdtr(difference.freedom, -distance))

@@ -11,7 +11,6 @@ from functools import cached_property
 
 import numpy as np
 import scipy
-from scipy.special import ndtr
 
 from wardround.core.random import stream
 from wardround.measuring.comparing.signflip import EXACT_UNDER, FLIPS
@@ -67,7 +66,7 @@ class ClusterMeans:
             return 0.0 if boundary <= self.bounds[0] and self.mean > boundary else 1.0
         distance = (self.mean - boundary) * np.sqrt(len(self.values))
         variance = self.variance(boundary)
-        return float(ndtr(-distance / np.sqrt(variance))) if variance > 0 else float(distance <= 0)
+        return float(scipy.special.ndtr(-distance / np.sqrt(variance))) if variance > 0 else float(distance <= 0)
 
     def _flip_p(self, boundary: float) -> float:
         """The share of sign flips of the distances from the boundary whose sum is as large as the observed one."""

@@ -6,7 +6,7 @@ from math import ceil, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+import scipy
 
 from wardround.core.study_tables.endpoint import Endpoint
 from wardround.measuring.acceptance.figure import ALPHA, EndpointFigure
@@ -143,7 +143,10 @@ def clusters_needed(part: PartVerdict, whole: int, alpha: float = ALPHA) -> int 
 
     def chance(clusters: float) -> float:
         """That every limit that matters is excluded."""
-        return 1 - sum(float(ndtr(-ndtri(alpha) - distance * sqrt(clusters) / spread)) for distance in distances)
+        return 1 - sum(
+            float(scipy.special.ndtr(-scipy.special.ndtri(alpha) - distance * sqrt(clusters) / spread))
+            for distance in distances
+        )
 
     low, high = 1.0, float(MAX_CLUSTERS)
     if value == nearest or spread <= 0 or chance(high) < POWER:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtrit
+import scipy
 
 from wardround.core.random import stream
 from wardround.measuring.comparing.signflip import adjusted_p, signs_of
@@ -99,7 +99,7 @@ def _contrasts(sums: GroupSums, chance: "ChanceDraws") -> GroupContrasts:
     critical = max(Z, float(np.quantile((np.abs(chance.differences) / scale).max(axis=1), LEVEL)))
     low, high = _newcombe(sums, critical) if sums.is_between_clusters else _student(sums, critical)
     values, clusters = sums.values, np.count_nonzero(sums.whole, axis=1)
-    lowest, _ = _ends(sums.part, sums.whole, float(ndtri(LEVEL ** (1 / len(values)))))
+    lowest, _ = _ends(sums.part, sums.whole, float(scipy.special.ndtri(LEVEL ** (1 / len(values)))))
     return GroupContrasts(
         *(values, sums.differences, low, high, p, p_adjusted, clusters, float(lowest.min())),
         float(values.max() - values.min()),
@@ -201,5 +201,5 @@ def _student(sums: GroupSums, critical: float) -> tuple[Floats, Floats]:
     """For clusters that are on both sides: from their contributions, with Student's quantile of the same tail."""
     clusters = int(np.count_nonzero(sums.all_whole))
     error = np.sqrt(clusters / (clusters - 1) * (sums.contributions[0] ** 2).sum(axis=1))
-    reach = float(stdtrit(clusters - 1, ndtr(critical))) * error
+    reach = float(scipy.special.stdtrit(clusters - 1, scipy.special.ndtr(critical))) * error
     return sums.differences - reach, sums.differences + reach

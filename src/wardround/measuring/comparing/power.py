@@ -6,7 +6,7 @@ from math import ceil, sqrt
 
 import numpy as np
 import polars as pl
-from scipy.special import ndtr, ndtri
+import scipy
 
 from wardround.core.errors import WardroundError
 from wardround.core.study import Study
@@ -41,7 +41,11 @@ class SampleSize:
 
     def power_with(self, clusters: int) -> float:
         """The probability of detecting the difference with this number of clusters."""
-        return float(ndtr(self.difference * sqrt(clusters) / self.spread + ndtri(ALPHA / self.comparisons / 2)))
+        return float(
+            scipy.special.ndtr(
+                self.difference * sqrt(clusters) / self.spread + scipy.special.ndtri(ALPHA / self.comparisons / 2)
+            )
+        )
 
 
 def power_from_guesses(
@@ -126,5 +130,5 @@ def _needed(difference: float, spread: float, power: float, pairs: int = 0, comp
         raise WardroundError(f"a power of {power:g} is not between 0 and 1")
     if comparisons < 1:
         raise WardroundError(f"{comparisons} comparisons: expected at least one")
-    reach = ndtri(power) - ndtri(ALPHA / comparisons / 2)
+    reach = scipy.special.ndtri(power) - scipy.special.ndtri(ALPHA / comparisons / 2)
     return SampleSize(ceil((reach * spread / difference) ** 2), difference, spread, power, pairs, comparisons)

@@ -7,12 +7,11 @@ number of trials and questions behind it.
 from math import pi
 
 import numpy as np
-from scipy.special import stdtrit
 
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.measure import Measure
 from wardround.measuring.engine.sums import ClusterSums
-from wardround.measuring.engine.wilson import UPPER
+from wardround.measuring.engine.wilson import student_quantile
 from wardround.measuring.measures.formulas import debiased_sum, ratio
 
 GAP = "gap:"  # prefix of the sums over one bin of confidence minus right
@@ -34,7 +33,7 @@ def calibration_intervals(measure: Measure, sums: ClusterSums) -> tuple[Floats, 
     signed = (sums.spread(np.where(gap < 0, -1.0, 1.0)) * gaps).sum(axis=0)
     residual = signed - sums.spread(np.nan_to_num(ratio(plug_in, whole))) * claims
     error = np.sqrt(clusters / np.maximum(clusters - 1, 1) * sums.total(residual**2))
-    t = stdtrit(np.maximum(clusters - 1, 1), UPPER)
+    t = student_quantile(np.maximum(clusters - 1, 1))
     # the bins of a cluster may err together
     together = np.maximum(variance.sum(axis=0), sums.total(signed**2))
     chance = np.sqrt(2 / pi * variance).sum(axis=0) + t * np.sqrt((1 - 2 / pi) * together)

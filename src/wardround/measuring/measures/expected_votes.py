@@ -8,7 +8,7 @@ from math import comb, log
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import xlog1py, xlogy
+import scipy
 
 from wardround.measuring.engine.exact import Floats
 
@@ -23,7 +23,11 @@ class Expected(NamedTuple):
 
 def binomial(successes: int, draws: int, chance: Floats) -> Floats:
     """Binom(successes; draws, chance), by logarithms, as many draws have more orders than a float holds."""
-    pmf: Floats = np.exp(log(comb(draws, successes)) + xlogy(successes, chance) + xlog1py(draws - successes, -chance))
+    pmf: Floats = np.exp(
+        log(comb(draws, successes))
+        + scipy.special.xlogy(successes, chance)
+        + scipy.special.xlog1py(draws - successes, -chance)
+    )
     return pmf
 
 

@@ -7,7 +7,7 @@ named, the formulas are those of docs/statistics.md.
 from math import log, pi, sqrt
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from wardround.measuring.engine.exact import Floats
 
@@ -52,7 +52,7 @@ def folded_mean(mean: Floats, variance: Floats) -> Floats:
     """E|X| of a normal X."""
     spread = np.sqrt(variance)
     z = np.divide(mean, spread, out=np.full(np.shape(mean), np.inf), where=spread > 0)
-    mean_absolute: Floats = spread * sqrt(2 / pi) * np.exp(-z * z / 2) + mean * (1 - 2 * ndtr(-z))
+    mean_absolute: Floats = spread * sqrt(2 / pi) * np.exp(-z * z / 2) + mean * (1 - 2 * scipy.special.ndtr(-z))
     return mean_absolute
 
 

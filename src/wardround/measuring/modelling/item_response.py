@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from scipy.special import expit, log_expit, logsumexp, stdtrit
 
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.sums import Integers
@@ -62,7 +61,7 @@ def fit_item_response(right: Floats, answers: Floats, cluster: Integers, alpha: 
     likelihoods, scores, weights = _posterior(optimum, distinct_right, distinct_answers)
     hessian = _hessian(lambda parameters: objective(parameters)[1], optimum)
     error = np.sqrt(np.diag(_sandwich(hessian, scores[pattern], cluster)))
-    reach = -float(stdtrit(len(np.unique(cluster)) - 1, alpha / 2)) * error
+    reach = -float(scipy.special.stdtrit(len(np.unique(cluster)) - 1, alpha / 2)) * error
     abilities, spread = optimum[:-1], float(np.exp(optimum[-1]))
     easiness = weights @ (spread * NODES)
     variance = weights @ (spread * NODES) ** 2 - easiness**2
@@ -80,10 +79,10 @@ def _posterior(parameters: Floats, right: Floats, answers: Floats) -> tuple[Floa
     """The log-likelihood and the score of each question, and the weight of each node given its answers."""
     abilities, spread = parameters[:-1], np.exp(parameters[-1])
     odds = abilities[:, None] + spread * NODES
-    log_joint = right @ log_expit(odds) + (answers - right) @ log_expit(-odds) + LOG_WEIGHTS
-    log_marginal = logsumexp(log_joint, axis=1, keepdims=True)
+    log_joint = right @ scipy.special.log_expit(odds) + (answers - right) @ scipy.special.log_expit(-odds) + LOG_WEIGHTS
+    log_marginal = scipy.special.logsumexp(log_joint, axis=1, keepdims=True)
     weights: Floats = np.exp(log_joint - log_marginal)
-    chance = expit(odds)
+    chance = scipy.special.expit(odds)
     by_ability = right - answers * (weights @ chance.T)
     surplus = (right.sum(axis=1)[:, None] - answers @ chance) * NODES * spread
     by_spread = (weights * surplus).sum(axis=1)
@@ -110,6 +109,6 @@ def _sandwich(hessian: Floats, scores: Floats, cluster: Integers) -> Floats:
 
 def _information(ability: float, spread: float) -> Floats:
     """Fisher's information about an ability in one answer, at each node."""
-    chance = expit(ability + spread * NODES)
+    chance = scipy.special.expit(ability + spread * NODES)
     information: Floats = chance * (1 - chance)
     return information

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from scipy.special import stdtr, stdtrit
+import scipy
 
 from wardround.measuring.engine.bootstrap import LEVEL
 from wardround.measuring.engine.exact import Floats
@@ -44,7 +44,7 @@ class PeopleMean(NamedTuple):
 
     @property
     def quantile(self) -> float:
-        return float(stdtrit(self.freedom, (1 + LEVEL) / 2))
+        return float(scipy.special.stdtrit(self.freedom, (1 + LEVEL) / 2))
 
     @property
     def over(self) -> str:
@@ -125,4 +125,4 @@ def p_of_zero(mean: PeopleMean) -> float | None:
     """Two-sided p of a mean of 0 by the same Student's t; None if there is no interval."""
     if mean.clusters < FEWEST or mean.variance <= NO_VARIANCE:
         return None
-    return float(2 * stdtr(mean.freedom, -abs(mean.mean) / sqrt(mean.variance)))
+    return float(2 * scipy.special.stdtr(mean.freedom, -abs(mean.mean) / sqrt(mean.variance)))

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+import scipy
 from markupsafe import Markup
-from scipy.special import expit
 
 from wardround.measuring.engine.tables import write_table
 from wardround.measuring.modelling.abilities import Abilities
@@ -42,7 +42,7 @@ def _rows(fitted: Abilities) -> list[tuple[str, Markup, str, str, str]]:
     rows = []
     for place in (-fit.abilities).argsort(kind="stable").tolist():
         name, ends = fitted.candidates[place], (fit.ability_low[place], fit.ability_high[place])
-        chance, low, high = (float(expit(value)) for value in (fit.abilities[place], *ends))
+        chance, low, high = (float(scipy.special.expit(value)) for value in (fit.abilities[place], *ends))
         interval = f"({percent(low)} to {percent(high)})"
         track = svg.interval(chance, low, high, scale=scale, title=f"{name}: {percent(chance)} {interval}")
         ability = f"{number(fit.abilities[place], 2)} ({number(ends[0], 2)} to {number(ends[1], 2)})"
