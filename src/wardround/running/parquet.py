@@ -50,6 +50,7 @@ def in_parts(table: pl.LazyFrame) -> Iterator[pl.DataFrame]:
     """The rows of a table, in order."""
     for first in count(0, ROWS):
         part = table.slice(first, ROWS).collect()
-        if part.is_empty():
+        if not part.is_empty():
+            yield part
+        if len(part) < ROWS:
             return
-        yield part
