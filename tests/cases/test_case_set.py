@@ -189,3 +189,27 @@ def test_180_000_cases_open_in_bounded_memory(tmp_path: Path):
     assert file.stat().st_size > 200e6  # enough to notice if the cases were kept
     assert opening < 60e6
     assert whole < 70e6
+
+
+@pytest.mark.parametrize("listed", [0, 1, 100], ids=["none", "some", "all"])
+def test_an_image_is_found_however_many_files_of_its_folder_are_listed(written, monkeypatch, listed):
+    monkeypatch.setattr("wardround.cases.set.MAX_LISTED_FILES", listed)
+    folder = written(
+        case("a", images=[{"path": "scans/1.png"}, {"path": "./scans/2.png"}, {"path": "top.png"}]),
+        case("b", images=[{"path": "scans/3.png"}]),
+        case("c", images=[{"path": "scans"}]),
+        case("d", images=[{"path": "scans/"}]),
+        case("e", images=[{"path": "nowhere/1.png"}]),
+        case("f", images=[{"path": "scans/1.png"}, {"path": "scans/linked.png"}]),
+        case("g", images=[{"path": "scans/dangling.png"}]),
+    )
+    (folder / "scans").mkdir()
+    for name in ("scans/1.png", "scans/2.png", "scans/4.png", "top.png"):
+        (folder / name).touch()
+    (folder / "scans" / "linked.png").symlink_to(folder / "top.png")
+    (folder / "scans" / "dangling.png").symlink_to(folder / "scans" / "3.png")
+
+    cases = CaseSet.open(folder)
+
+    assert cases.ids == ["a", "f"]
+    assert [problem.line for problem in cases.problems] == [2, 3, 4, 5, 7]

@@ -8,6 +8,7 @@ import os
 import shutil
 from array import array
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ FILE_NAME = "cases.jsonl"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 OBJECTS_OF_CASES = 10_000_000  # between two looks for cycles: cases have none, and each look goes through all of them
 MAX_CACHED_BYTES = 20_000_000  # of a file whose cases stay in memory, which takes five to ten times as much
+MAX_LISTED_FILES = 20_000  # of one folder of images
 
 
 class CaseSet:
@@ -44,7 +46,7 @@ class CaseSet:
         self._index: dict[str, int] = {}
         self._modalities: dict[str | None, array[int]] = {}
         self._cached: list[Case] | None = None
-        self._files: set[str] = set()  # of images that were found, while the set is read
+        self._files: dict[str, set[str]] = {}  # names of files by folder of images, while the set is read
 
     @classmethod
     def open(cls, folder: Path | str, *, strict: bool = False, check_images: bool = True) -> CaseSet:
@@ -125,10 +127,14 @@ class CaseSet:
                 yield f"images[{index}].window", f"is centre and width; the width is {image.window[1]}, not above 0"
 
     def _has_file(self, path: str) -> bool:
-        """Many cases may show the same image: it is looked for once."""
-        if path not in self._files and os.path.isfile(os.path.join(self._root, path)):
-            self._files.add(path)
-        return path in self._files
+        """Most images are in one folder: it is listed once, in a tenth of the time that looking for each takes."""
+        folder, _, name = path.rpartition("/")
+        if folder not in self._files:
+            self._files[folder] = _file_names(os.path.join(self._root, folder))
+        names = self._files[folder]
+        if name not in names and os.path.isfile(os.path.join(self._root, path)):
+            names.add(name)
+        return name in names
 
     def __len__(self) -> int:
         return len(self._offsets)
@@ -214,6 +220,15 @@ class CaseSet:
         from wardround.cases.html import case_set_html
 
         return case_set_html(self)
+
+
+def _file_names(folder: str) -> set[str]:
+    """The names of the first files in a folder; a set may use few of a million."""
+    try:
+        with os.scandir(folder) as entries:
+            return {entry.name for entry in islice(entries, MAX_LISTED_FILES) if entry.is_file()}
+    except OSError:
+        return set()
 
 
 def case_file(folder: Path) -> Path:

@@ -95,6 +95,7 @@ class PlainReplay:
         question, context, estimator = planned.unit[0], self._context, self._count.estimator
         place, scored = (planned.case_number, question.id, planned.condition_number), question.id in planned.scored
         group = (planned.condition_number, question.kind)
+        has_known_answer = context.caller.has_known_answer(with_images=asks.with_images)
         used: list[UsedAnswer] = []
         missing: dict[bytes, list[int]] = {}  # trials by Ask
         for key, row in rows:
@@ -104,9 +105,9 @@ class PlainReplay:
             facts = context.note_stored_body(row)
             if estimator.has_call(key.ask):
                 estimator.add_stored(key.ask, group, partial(self._ask, planned, key.trial))
-            if facts.is_answer and not context.caller.has_known_answer(with_images=asks.with_images):
+            if facts.is_answer and not has_known_answer:
                 context.caller.note_answered(TrialGroup(context, planned).stored_request(key.trial))
-            used.append(UsedAnswer(*place, key, scored, cut=False, digest=facts.digest))
+            used.append(UsedAnswer(*place, key, scored, False, None, facts.digest))
         self._count.stored += len(used)
         if not missing:
             for answer in used:
