@@ -19,7 +19,6 @@ from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.sums import Integers
 
 RESAMPLES = 2_000
-LEVEL = 0.95
 MAX_BLOCK_WEIGHTS = 4_000_000  # weights multiplied at once: 32 MB
 MAX_CACHED_WEIGHTS = 40_000_000  # beyond it the weights are drawn again each time
 MAX_SINGLE = 2.0**24  # up to it every whole number is a float32
@@ -146,28 +145,3 @@ def _stack(blocks: list[SumBlock]) -> tuple[Integers, Floats, list[Integers | No
             place.append(number)
         places.append(np.array(place, np.int64))
     return blocks[0].cluster, np.array(rows).reshape(len(rows), len(blocks[0].cluster)), places
-
-
-def percentile_intervals(values: Floats) -> tuple[Floats, Floats]:
-    """The middle 95% of each row; resamples without a value are left out (linear between neighbours)."""
-    ordered = np.sort(values, axis=1)  # nan comes last
-    low, high = _middle(ordered)
-    for row in np.flatnonzero(np.isnan(ordered[:, -1])):
-        known = int((~np.isnan(ordered[row])).sum())
-        low[row : row + 1], high[row : row + 1] = _middle(ordered[row : row + 1, : max(1, known)])
-    return low, high
-
-
-def _middle(ordered: Floats) -> tuple[Floats, Floats]:
-    place = (ordered.shape[1] - 1) * np.array([(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    lower = place.astype(np.int64)
-    upper = np.minimum(lower + 1, ordered.shape[1] - 1)
-    a, b = ordered[:, lower].astype(np.float64), ordered[:, upper]
-    ends = a + (b - a) * (place - lower)
-    return ends[:, 0], ends[:, 1]
-
-
-def percentile_interval(values: Floats) -> tuple[float, float]:
-    """The middle 95% of the resampled values; resamples without a value are left out."""
-    low, high = percentile_intervals(values[None])
-    return float(low[0]), float(high[0])

@@ -6,10 +6,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from wardround.measuring.engine.bootstrap import RESAMPLES, SumBlock, percentile_intervals, resampled_sums
+from wardround.measuring.engine.bootstrap import RESAMPLES, SumBlock, resampled_sums
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.intervals import ALIKE, BOOTSTRAP, SHARE_OF_RESAMPLES, CellEstimates, without_spread
 from wardround.measuring.engine.measure import Measure
+from wardround.measuring.engine.percentiles import percentile_intervals
 from wardround.measuring.engine.sums import ClusterSums, Integers, distinct
 
 MAX_PENDING_BYTES = 96_000_000  # of sums

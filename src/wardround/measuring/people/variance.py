@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 import scipy
 
-from wardround.measuring.engine.bootstrap import LEVEL
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.intervals import FEWEST, TOO_FEW
+from wardround.measuring.engine.percentiles import LEVEL
 from wardround.measuring.engine.sums import Integers
 from wardround.measuring.engine.wilson import wilson
 
