@@ -22,7 +22,7 @@ RESAMPLES = 2_000
 MAX_BLOCK_WEIGHTS = 4_000_000  # weights multiplied at once: 32 MB
 MAX_CACHED_WEIGHTS = 40_000_000  # beyond it the weights are drawn again each time
 MAX_SINGLE = 2.0**24  # up to it every whole number is a float32
-Counts = NDArray[np.int16 | np.float64]
+Counts = NDArray[np.int16 | np.float32]
 
 
 class SumBlock(NamedTuple):
@@ -64,13 +64,13 @@ def resample_weights(clusters: int, seed: int, used: int = 0) -> Iterator[Counts
 @lru_cache(maxsize=1)
 def _all_weights(clusters: int, seed: int) -> Counts:
     """At most 80 MB: as floats if they fit, else packed."""
-    is_small = clusters * RESAMPLES <= MAX_CACHED_WEIGHTS // 4
-    (weights,) = _drawn_weights(clusters, seed, clusters * RESAMPLES, np.float64 if is_small else np.int16)
+    is_small = clusters * RESAMPLES <= MAX_CACHED_WEIGHTS // 2
+    (weights,) = _drawn_weights(clusters, seed, clusters * RESAMPLES, np.float32 if is_small else np.int16)
     return weights
 
 
 def _drawn_weights(
-    clusters: int, seed: int, block: int, dtype: type[np.int16 | np.float64] = np.int16
+    clusters: int, seed: int, block: int, dtype: type[np.int16 | np.float32] = np.int16
 ) -> Iterator[Counts]:
     random = stream(seed, "bootstrap over clusters")
     height = min(RESAMPLES, max(1, block // clusters))

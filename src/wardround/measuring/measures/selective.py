@@ -22,6 +22,7 @@ from wardround.measuring.measures.formulas import ratio
 
 RISK = 0.10  # our choice
 COVERAGE_AT_RISK = "coverage@risk10"
+MAX_RESAMPLED_ROWS = 4_000  # at once: 64 MB
 MAX_THRESHOLDS = 500  # of more confidences, these quantiles
 
 
@@ -58,21 +59,30 @@ def coverage_estimates(
             continue
         value, low, high = (np.full(len(template.value), np.nan) for _ in range(3))
         method = np.full(len(value), None, dtype=object)
-        for cell, block in _blocks(own, placement, items):
+        blocks = list(_blocks(own, placement, items))
+        for cell, block in blocks:
             claimed, wrong = np.split(block.sums, 2)
             value[cell] = coverage_at_risk(claimed.sum(axis=1), wrong.sum(axis=1))
             method[cell] = BOOTSTRAP if len(block.cluster) >= FEWEST else TOO_FEW
-            if method[cell] == BOOTSTRAP:
-                ((_, drawn),) = resampled_sums([block], clusters, seed)
-                claimed, wrong = np.split(drawn.all_rows(), 2)
-                low[cell], high[cell] = percentile_interval(coverage_at_risk(claimed, wrong))
-                low[cell], high[cell] = min(low[cell], value[cell]), max(high[cell], value[cell])
-                if value[cell] in (0.0, 1.0):
-                    claims_of, errors_of = np.split(block.sums, 2)
-                    ends = coverages_not_excluded(claims_of, errors_of)
-                    low[cell], high[cell] = min(low[cell], ends[0]), max(high[cell], ends[1])
-                    method[cell] = WILSON
+        for cell, block, drawn in _resampled([(c, b) for c, b in blocks if method[c] == BOOTSTRAP], clusters, seed):
+            low[cell], high[cell] = percentile_interval(coverage_at_risk(*np.split(drawn, 2)))
+            low[cell], high[cell] = min(low[cell], value[cell]), max(high[cell], value[cell])
+            if value[cell] in (0.0, 1.0):
+                ends = coverages_not_excluded(*np.split(block.sums, 2))
+                low[cell], high[cell] = min(low[cell], ends[0]), max(high[cell], ends[1])
+                method[cell] = WILSON
         yield replace(template, measure=measure, value=value, low=low, high=high, method=method)
+
+
+def _resampled(
+    blocks: Sequence[tuple[int, SumBlock]], clusters: int, seed: int
+) -> Iterator[tuple[int, SumBlock, Floats]]:
+    """The sums of every cell in every resample, those of some cells at a time: candidates mostly share the clusters."""
+    count = max(1, MAX_RESAMPLED_ROWS // max((len(block.sums) for _, block in blocks), default=1))
+    for first in range(0, len(blocks), count):
+        batch = blocks[first : first + count]
+        for number, drawn in resampled_sums([block for _, block in batch], clusters, seed):
+            yield *batch[number], drawn.all_rows()
 
 
 def coverages_not_excluded(claims: Floats, wrong: Floats, risk: float = RISK) -> tuple[float, float]:
