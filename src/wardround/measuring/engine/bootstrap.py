@@ -49,12 +49,17 @@ class ResampledSums(NamedTuple):
         return self.totals if self.place is None else self.totals[self.place]
 
 
+def are_weights_cached(clusters: int) -> bool:
+    """Whether the weights of so many clusters are drawn only once."""
+    return clusters * RESAMPLES <= MAX_CACHED_WEIGHTS
+
+
 def resample_weights(clusters: int, seed: int, used: int = 0) -> Iterator[Counts]:
     """How often each cluster is drawn (clusters x resamples), a block of resamples at a time.
 
     A block may be overwritten by the next. `used` is the number of clusters that are multiplied; it sets the height.
     """
-    if clusters * RESAMPLES > MAX_CACHED_WEIGHTS:
+    if not are_weights_cached(clusters):
         yield from _drawn_weights(clusters, seed, MAX_BLOCK_WEIGHTS)
         return
     weights, height = _all_weights(clusters, seed), max(1, MAX_BLOCK_WEIGHTS // (used or clusters))
@@ -90,9 +95,7 @@ def resampled_sums(blocks: Sequence[SumBlock], clusters: int, seed: int) -> Iter
         by_clusters[block.cluster.tobytes()].append(number)
     groups = list(by_clusters.values())
     # with cached weights each group is used while its product is still in the processor's cache
-    for batch in (
-        [[group] for group in groups] if clusters * RESAMPLES <= MAX_CACHED_WEIGHTS else [groups] if groups else []
-    ):
+    for batch in [[group] for group in groups] if are_weights_cached(clusters) else [groups] if groups else []:
         yield from _multiply(batch, blocks, clusters, seed)
 
 
@@ -107,6 +110,8 @@ def _multiply(
     for weights in resample_weights(clusters, seed, max(len(cluster) for cluster, _, _ in stacks)):
         span = slice(start, start + weights.shape[1])
         for (cluster, rows, _), are_counts, total in zip(stacks, counts, totals, strict=True):
+            if not len(rows):
+                continue
             drawn = weights if len(cluster) == clusters else weights[cluster]
             for chosen, dtype in ((are_counts, np.float32), (~are_counts, np.float64)):
                 if chosen.any():

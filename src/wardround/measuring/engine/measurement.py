@@ -17,6 +17,7 @@ from wardround.measuring.engine.resampling import Resampling
 from wardround.measuring.engine.slices import Slicing, slicings
 from wardround.measuring.engine.sums import Integers, cluster_sums, place_items
 from wardround.measuring.engine.tables import MEASURES
+from wardround.measuring.engine.unions import plan_unions
 from wardround.measuring.measures.catalogue import define_measures
 from wardround.measuring.measures.confidence import mean_importance
 from wardround.measuring.measures.confidence_order import by_confidence, ranked_sums
@@ -86,9 +87,11 @@ def _measure_items(items: Items, inputs: MeasureInputs, lines: MeasureLines) -> 
     columns = item_columns(items, applicable)
     items.sums.clear()  # the columns hold all that is needed
     claims = {source: by_confidence(claimed) for source, claimed in items.claims.items()}
-    resampling = Resampling(encoded.cluster_count, inputs.study.seed, derived)
+    plan = plan_unions(inputs.slicings, items.rows, encoded.cluster_count)
+    resampling = Resampling(encoded.cluster_count, inputs.study.seed, derived, plan)
     by_slicing = []
-    for number, slicing in inputs.progress.watch("measuring", enumerate(inputs.slicings), len(inputs.slicings)):
+    for number in inputs.progress.watch("measuring", plan.order, len(inputs.slicings)):
+        slicing = inputs.slicings[number]
         placement = place_items(items.rows, *slicing.assign(items.rows))
         measures = [m for m in applicable if slicing.includes(m)]
         ranked: dict[str, Floats] = {}
@@ -102,9 +105,9 @@ def _measure_items(items: Items, inputs: MeasureInputs, lines: MeasureLines) -> 
             at_risk = [m for m in inputs.measures if m.base == COVERAGE_AT_RISK and slicing.includes(m)]
             place = placement, len(items.rows), encoded.cluster_count
             estimates += coverage_estimates(at_risk, estimates, claims, *place, inputs.study.seed)
-        by_slicing.append((sums.slice, sums.candidate, estimates))
+        by_slicing.append((number, sums.slice, sums.candidate, estimates))
     resampling.finish()
-    for number, (slice, candidate, estimates) in enumerate(by_slicing):
+    for number, slice, candidate, estimates in by_slicing:
         for estimate in estimates:
             candidates = candidates_by_sum[estimate.measure.required_sum]
             _write(estimate, (slice, candidate), candidates, number, inputs, lines)

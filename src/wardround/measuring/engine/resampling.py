@@ -1,17 +1,20 @@
 """Bootstrap intervals for many figures at once."""
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wardround.measuring.engine.bootstrap import RESAMPLES, SumBlock, resampled_sums
+from wardround.measuring.engine.bootstrap import RESAMPLES, ResampledSums, SumBlock, resampled_sums
+from wardround.measuring.engine.composed import KnownSums, SliceSums
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.intervals import ALIKE, BOOTSTRAP, SHARE_OF_RESAMPLES, CellEstimates, without_spread
 from wardround.measuring.engine.measure import Measure
 from wardround.measuring.engine.percentiles import percentile_intervals
 from wardround.measuring.engine.sums import ClusterSums, Integers, distinct
+from wardround.measuring.engine.unions import UnionPlan
 
 MAX_PENDING_BYTES = 96_000_000  # of sums
 
@@ -34,12 +37,17 @@ class ResampleConsumer(Protocol):
 
 
 class Resampling:
-    """Estimates that still lack their intervals. Resampling is costly, so it is done for many together."""
+    """Estimates that still lack their intervals. Resampling is costly, so it is done for many together.
 
-    def __init__(self, clusters: int, seed: int, consumer: ResampleConsumer | None = None) -> None:
+    With a plan, slicings are added in its order, and what is the sum of other slices is added up.
+    """
+
+    def __init__(
+        self, clusters: int, seed: int, consumer: ResampleConsumer | None = None, plan: UnionPlan | None = None
+    ) -> None:
         self._clusters, self._seed, self._consumer = clusters, seed, consumer
-        self._blocks: list[SumBlock] = []
-        self._pending: list[list[PendingEstimates]] = []  # of each block
+        self._known = KnownSums(plan or UnionPlan(()))
+        self._pending: list[tuple[SliceSums, list[PendingEstimates]]] = []
         self._pending_bytes = 0
 
     def add(self, estimates: list[CellEstimates], sums: ClusterSums, slicing: int) -> None:
@@ -55,6 +63,9 @@ class Resampling:
                 self._add_slice(wanted, first, last, sums, slicing)
             if self._pending_bytes > MAX_PENDING_BYTES:
                 self.finish()
+        if self._known.is_used:
+            self.finish()
+            self._known.drop(slicing)
 
     def _add_slice(
         self, wanted: list[tuple[CellEstimates, Integers]], first: int, last: int, sums: ClusterSums, slicing: int
@@ -69,36 +80,69 @@ class Resampling:
             row: start + np.arange(last - first) * (len(cells) > 1)
             for row, start, cells in zip(rows, starts[:-1], rows_kept, strict=True)
         }
-        self._blocks.append(SumBlock(cluster, np.concatenate(rows_kept)))
-        self._pending.append(
-            [
-                PendingEstimates(
-                    estimate, cells, [row_by_sum[place[name]][cells - first] for name in estimate.measure.sums], slicing
-                )
-                for estimate, cells in wanted
-            ]
+        slice_sums = SliceSums(
+            (slicing, int(sums.slice[first])),
+            int((sums.slice == sums.slice[first]).sum()) == last - first,
+            sums.candidate[first:last],
+            SumBlock(cluster, np.concatenate(rows_kept)),
+            {name: row_by_sum[row] for name, row in place.items()},
         )
-        self._pending_bytes += 8 * int(starts[-1]) * (len(cluster) + RESAMPLES)
+        pending = [
+            PendingEstimates(
+                estimate, cells, [slice_sums.rows[name][cells - first] for name in estimate.measure.sums], slicing
+            )
+            for estimate, cells in wanted
+        ]
+        self._pending.append((slice_sums, pending))
+        self._pending_bytes += slice_sums.bytes_resampled
 
     def finish(self) -> None:
         """Draws the resamples and fills in every pending interval."""
-        for number, drawn in resampled_sums(self._blocks, self._clusters, self._seed):
-            for pending in self._pending[number]:
-                estimate, cells, sums, slicing = pending
-                values = estimate.measure.formula(*map(drawn.rows, sums))
-                method = estimate.method[cells]
-                conditions, intervals = method == SHARE_OF_RESAMPLES, method == BOOTSTRAP
-                estimate.value[cells[conditions]] = np.nanmean(values[conditions], axis=1) if conditions.any() else []
-                if intervals.any():
-                    low, high = percentile_intervals(values if intervals.all() else values[intervals])
-                    own = cells[intervals]  # a skewed measure may lie outside the middle of its resamples
-                    estimate.low[own] = np.minimum(low, estimate.value[own])
-                    estimate.high[own] = np.maximum(high, estimate.value[own])
-                    alike = own[estimate.high[own] - estimate.low[own] < ALIKE]
-                    without_spread(alike, estimate.low, estimate.high, estimate.method)
-                if self._consumer is not None and self._consumer.wants(estimate.measure, slicing):
-                    self._consumer.receive(pending, values, self._blocks[number])
-        self._blocks, self._pending, self._pending_bytes = [], [], 0
+        pending, self._pending, self._pending_bytes = self._pending, [], 0
+        for is_composed in (False, True):  # of slices that are resampled first
+            chosen = [slice for slice in pending if self._known.is_composed(slice[0].slice) == is_composed]
+            for number, resampled in self._resample([sums for sums, _ in chosen]):
+                sums, estimates = chosen[number]
+                for estimate in estimates:
+                    self._fill_in(estimate, resampled, sums.block)
+
+    def _resample(self, slices: list[SliceSums]) -> Iterator[tuple[int, ResampledSums]]:
+        """The number of each slice, and its sums in every resample: those that are not known are drawn."""
+        known = [list(self._known.compose(sums)) for sums in slices]
+        is_left = [np.ones(len(sums.block.sums), bool) for sums in slices]
+        for flags, compositions in zip(is_left, known, strict=True):
+            for composition in compositions:
+                flags[composition.rows] = False
+        blocks = [
+            SumBlock(sums.block.cluster, sums.block.sums if flags.all() else sums.block.sums[flags])
+            for sums, flags in zip(slices, is_left, strict=True)
+        ]
+        for number, drawn in resampled_sums(blocks, self._clusters, self._seed):
+            resampled = drawn
+            if known[number]:
+                totals = np.empty((len(is_left[number]), RESAMPLES))
+                totals[is_left[number]] = drawn.all_rows()
+                for composition in known[number]:
+                    totals[composition.rows] = composition.totals()
+                resampled = ResampledSums(totals)
+            self._known.keep(slices[number], resampled)
+            yield number, resampled
+
+    def _fill_in(self, pending: PendingEstimates, drawn: ResampledSums, block: SumBlock) -> None:
+        estimate, cells, sums, slicing = pending
+        values = estimate.measure.formula(*map(drawn.rows, sums))
+        method = estimate.method[cells]
+        conditions, intervals = method == SHARE_OF_RESAMPLES, method == BOOTSTRAP
+        estimate.value[cells[conditions]] = np.nanmean(values[conditions], axis=1) if conditions.any() else []
+        if intervals.any():
+            low, high = percentile_intervals(values if intervals.all() else values[intervals])
+            own = cells[intervals]  # a skewed measure may lie outside the middle of its resamples
+            estimate.low[own] = np.minimum(low, estimate.value[own])
+            estimate.high[own] = np.maximum(high, estimate.value[own])
+            alike = own[estimate.high[own] - estimate.low[own] < ALIKE]
+            without_spread(alike, estimate.low, estimate.high, estimate.method)
+        if self._consumer is not None and self._consumer.wants(estimate.measure, slicing):
+            self._consumer.receive(pending, values, block)
 
 
 def _dense(sums: ClusterSums, rows: list[int], first: int, last: int) -> tuple[Integers, Floats]:

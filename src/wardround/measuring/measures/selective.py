@@ -65,10 +65,12 @@ def coverage_estimates(
             value[cell] = coverage_at_risk(claimed.sum(axis=1), wrong.sum(axis=1))
             method[cell] = BOOTSTRAP if len(block.cluster) >= FEWEST else TOO_FEW
         for cell, block, drawn in _resampled([(c, b) for c, b in blocks if method[c] == BOOTSTRAP], clusters, seed):
-            low[cell], high[cell] = percentile_interval(coverage_at_risk(*np.split(drawn, 2)))
+            claimed, wrong = np.split(drawn, 2)
+            low[cell], high[cell] = percentile_interval(coverage_at_risk(claimed, wrong))
             low[cell], high[cell] = min(low[cell], value[cell]), max(high[cell], value[cell])
             if value[cell] in (0.0, 1.0):
-                ends = coverages_not_excluded(*np.split(block.sums, 2))
+                claimed, wrong = np.split(block.sums, 2)
+                ends = coverages_not_excluded(claimed, wrong)
                 low[cell], high[cell] = min(low[cell], ends[0]), max(high[cell], ends[1])
                 method[cell] = WILSON
         yield replace(template, measure=measure, value=value, low=low, high=high, method=method)

@@ -1,0 +1,120 @@
+"""Resampled sums of slices, and those that are added up from the resampled sums of other slices.
+
+A slice is often the union of others: all cases, of their capabilities; L1+L2, of L1 and L2. What is added up is exact
+(see exact.py), so that it is the same as if it had been resampled.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from wardround.measuring.engine.bootstrap import RESAMPLES, ResampledSums, SumBlock
+from wardround.measuring.engine.exact import Floats
+from wardround.measuring.engine.sums import Integers
+from wardround.measuring.engine.unions import Slice, UnionPlan
+
+MAX_KNOWN_BYTES = 256_000_000  # of resampled sums
+
+
+@dataclass(frozen=True)
+class SliceSums:
+    """The sums of one slice, or of some of its candidates."""
+
+    slice: Slice
+    is_whole: bool  # whether all of its candidates are here
+    candidate: Integers  # of each cell
+    block: SumBlock
+    rows: dict[str, Integers]  # for each sum the row of each cell; equal sums have the same rows
+
+    @property
+    def bytes_resampled(self) -> int:
+        return 8 * len(self.block.sums) * (len(self.block.cluster) + RESAMPLES)
+
+
+@dataclass(frozen=True)
+class Part:
+    """The resampled sums of one slice, of which some rows are added."""
+
+    sums: SliceSums
+    totals: Floats
+
+    def rows_like(self, whole: SliceSums) -> Integers:
+        """For each row of a union the row of this part that has the same sum of the same candidate; -1: none."""
+        cell = np.minimum(np.searchsorted(self.sums.candidate, whole.candidate), len(self.sums.candidate) - 1)
+        cells = np.flatnonzero(self.sums.candidate[cell] == whole.candidate)
+        rows = np.full(len(whole.block.sums), -1)
+        for name in self.sums.rows.keys() & whole.rows.keys():
+            rows[whole.rows[name][cells]] = self.sums.rows[name][cell[cells]]
+        return rows
+
+
+@dataclass(frozen=True)
+class Composition:
+    """Rows of a slice that are the sums of rows of its parts."""
+
+    rows: Integers
+    parts: list[tuple[Part, Integers]]  # with the rows of each part
+
+    def totals(self) -> Floats:
+        (first, rows), *others = self.parts
+        totals: Floats = first.totals[rows]
+        for part, part_rows in others:
+            totals += part.totals[part_rows]
+        return totals
+
+
+class KnownSums:
+    """The resampled sums of the slices that others are unions of, until the last of these is measured."""
+
+    def __init__(self, plan: UnionPlan) -> None:
+        self._plan, self._last_uses = plan, plan.last_uses()
+        self._parts: dict[Slice, Part] = {}
+        self._bytes = 0
+
+    @property
+    def is_used(self) -> bool:
+        """Whether any slice is a union of others."""
+        return bool(self._last_uses)
+
+    def is_composed(self, slice: Slice) -> bool:
+        """Whether a slice is a union of others of its slicing, which must be resampled first."""
+        return any(part[0] == slice[0] for parts in self._plan.unions.get(slice, ()) for part in parts)
+
+    def compose(self, whole: SliceSums) -> Iterator[Composition]:
+        """The rows that are sums of known rows, each once: equal in every cluster, whatever the plan says."""
+        left = np.ones(len(whole.block.sums), bool)
+        for slices in self._plan.unions.get(whole.slice, ()):
+            parts = [self._parts[slice] for slice in slices if slice in self._parts]
+            if len(parts) < len(slices):
+                continue
+            matches = [(part, part.rows_like(whole)) for part in parts]
+            rows = np.flatnonzero(left & np.all([match >= 0 for _, match in matches], axis=0))
+            rows = rows[_are_sums(whole.block, rows, [(part.sums.block, match[rows]) for part, match in matches])]
+            if len(rows):
+                left[rows] = False
+                yield Composition(rows, [(part, match[rows]) for part, match in matches])
+
+    def keep(self, sums: SliceSums, resampled: ResampledSums) -> None:
+        """Keeps the sums of a slice if another one needs them, as far as there is room."""
+        size = sums.bytes_resampled
+        if sums.is_whole and sums.slice in self._last_uses and self._bytes + size <= MAX_KNOWN_BYTES:
+            self._parts[sums.slice] = Part(sums, resampled.all_rows())
+            self._bytes += size
+
+    def drop(self, slicing: int) -> None:
+        """Drops what no slicing after this one needs."""
+        for slice in [slice for slice in self._parts if self._last_uses[slice] == slicing]:
+            self._bytes -= self._parts.pop(slice).sums.bytes_resampled
+
+
+def _are_sums(whole: SumBlock, rows: Integers, parts: list[tuple[SumBlock, Integers]]) -> np.ndarray:
+    """Whether each of these rows is the sum of one row of every part, in every cluster."""
+    added = np.zeros((len(rows), len(whole.cluster)))
+    for block, part_rows in parts:
+        place = np.minimum(np.searchsorted(whole.cluster, block.cluster), len(whole.cluster) - 1)
+        if not np.array_equal(whole.cluster[place], block.cluster):
+            return np.zeros(len(rows), bool)
+        added[:, place] += block.sums[part_rows]
+    flags: np.ndarray = (added == whole.sums[rows]).all(axis=1)
+    return flags
