@@ -103,8 +103,7 @@ class Resampling:
             chosen = [slice for slice in pending if self._known.is_composed(slice[0].slice) == is_composed]
             for number, resampled in self._resample([sums for sums, _ in chosen]):
                 sums, estimates = chosen[number]
-                for estimate in estimates:
-                    self._fill_in(estimate, resampled, sums.block)
+                self._fill_in(estimates, resampled, sums.block)
 
     def _resample(self, slices: list[SliceSums]) -> Iterator[tuple[int, ResampledSums]]:
         """The number of each slice, and its sums in every resample: those that are not known are drawn."""
@@ -128,21 +127,26 @@ class Resampling:
             self._known.keep(slices[number], resampled)
             yield number, resampled
 
-    def _fill_in(self, pending: PendingEstimates, drawn: ResampledSums, block: SumBlock) -> None:
-        estimate, cells, sums, slicing = pending
-        values = estimate.measure.formula(*map(drawn.rows, sums))
-        method = estimate.method[cells]
-        conditions, intervals = method == SHARE_OF_RESAMPLES, method == BOOTSTRAP
-        estimate.value[cells[conditions]] = np.nanmean(values[conditions], axis=1) if conditions.any() else []
-        if intervals.any():
-            low, high = percentile_intervals(values if intervals.all() else values[intervals])
-            own = cells[intervals]  # a skewed measure may lie outside the middle of its resamples
+    def _fill_in(self, pending: list[PendingEstimates], resampled: ResampledSums, block: SumBlock) -> None:
+        """The estimates of one block; the intervals of all of them are taken together."""
+        drawn: list[Floats] = []
+        for estimate, cells, sums, slicing in pending:
+            values = estimate.measure.formula(*map(resampled.rows, sums))
+            method = estimate.method[cells]
+            conditions, intervals = method == SHARE_OF_RESAMPLES, method == BOOTSTRAP
+            estimate.value[cells[conditions]] = np.nanmean(values[conditions], axis=1) if conditions.any() else []
+            drawn.append(values if intervals.all() else values[intervals])
+            if self._consumer is not None and self._consumer.wants(estimate.measure, slicing):
+                self._consumer.receive(PendingEstimates(estimate, cells, sums, slicing), values, block)
+        ends = np.cumsum([len(values) for values in drawn])[:-1]
+        lows, highs = (np.split(end, ends) for end in percentile_intervals(np.concatenate(drawn)))
+        for (estimate, cells, *_), low, high in zip(pending, lows, highs, strict=True):
+            own = cells[estimate.method[cells] == BOOTSTRAP]
+            # a skewed measure may lie outside the middle of its resamples
             estimate.low[own] = np.minimum(low, estimate.value[own])
             estimate.high[own] = np.maximum(high, estimate.value[own])
             alike = own[estimate.high[own] - estimate.low[own] < ALIKE]
             without_spread(alike, estimate.low, estimate.high, estimate.method)
-        if self._consumer is not None and self._consumer.wants(estimate.measure, slicing):
-            self._consumer.receive(pending, values, block)
 
 
 def _dense(sums: ClusterSums, rows: list[int], first: int, last: int) -> tuple[Integers, Floats]:
