@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from wardround.core.condition import DEFAULTS
 from wardround.core.errors import WardroundError
@@ -14,6 +15,8 @@ from wardround.core.study import Study
 from wardround.marking.judges.rubric_judge import RUBRIC_SCHEMA
 from wardround.marking.marks import FEW_MARKS
 from wardround.marking.slice_values import CARRIED_SCHEMA, SLICE_SCHEMA, STRATA_SCHEMA
+from wardround.measuring.engine.runs import Runs, TextRuns, common_ends, read_runs
+from wardround.measuring.engine.sums import Integers
 from wardround.measuring.measures.record import MeasureRecord, mark_sums, plugin_records
 
 OPTIONAL: dict[str, Any] = {  # columns of marks; without its column a measure does not apply
@@ -62,7 +65,7 @@ class EncodedMarks:
     axes: list[str]  # of the criteria of rubrics
     refused_as: str | None  # the outcome that refused marks count as; None if there are none
     mark_records: tuple[MeasureRecord, ...]  # of plug-ins that give a value per mark
-    _texts: dict[str, list[str]]
+    _runs: dict[str, Runs]  # of ITEM and the strata
 
     @property
     def cluster_count(self) -> int:
@@ -70,26 +73,30 @@ class EncodedMarks:
 
     def marks_of(self, first: int, last: int | None = None) -> pl.DataFrame:
         """The marks of one candidate, or of the candidates first to last: ITEM as numbers, trial, and the judgement."""
-        chosen = self.candidates[first : (first if last is None else last) + 1]
-        everyone = len(chosen) == len(self.candidates)
-        source = self.source if everyone else self.source.filter(_one_of("candidate", chosen))
-        marks = source.select(
-            _number("candidate", self.candidates),
-            *(_number(name, self._texts[name]) for name in ("cluster", "condition")),
-            _key(self._texts).alias("subject"),
+        chosen = range(first, (first if last is None else last) + 1)
+        candidate = self._runs["candidate"]
+        is_chosen = candidate.numbers.is_in(chosen).to_numpy()
+        start, end = _extent(candidate.ends, is_chosen)
+        is_adjacent = candidate.lengths[is_chosen].sum() == end - start
+        if is_adjacent:
+            source = self.source.slice(start, end - start)
+        else:
+            start, end = 0, self.mark_count
+            source = self.source.filter(_one_of("candidate", [self.candidates[number] for number in chosen]))
+        judgements = source.select(
             "trial",
             "option",
             *self._outcome(),
             *(name for name in ("confidence", "hits") if name in self.filled_columns),
             *(name for name in self.filled_columns if name not in ("confidence", "hits", "judge", "parser")),
-            *(_number(name, values) for name, values in self.strata.items()),
             *(_mark_value(record) for record in self.mark_records),
             open=_is_open(),
             rubric=pl.col("kind").eq_missing("rubric"),
         ).collect()
-        keys = self.subjects["key"].to_numpy()
-        subject = pl.Series("subject", np.searchsorted(keys, marks["subject"].to_numpy()), dtype=pl.UInt32)
-        marks = marks.with_columns(subject, verbal=self.has_value("confidence", "verbal"))
+        numbers = pl.DataFrame([runs.rows(start, end).alias(name) for name, runs in self._runs.items()])
+        if not is_adjacent:
+            numbers = numbers.filter(pl.col("candidate").is_in(chosen))
+        marks = numbers.hstack(judgements).with_columns(verbal=self.has_value("confidence", "verbal"))
         return marks if self.refused_as is None else self._with_refused_shares(marks)
 
     def _outcome(self) -> list[pl.Expr]:
@@ -141,33 +148,43 @@ def encode_marks(marks: Marks, study: Study) -> EncodedMarks:
     if isinstance(marks, EncodedMarks):
         return marks
     source = _with_all_columns(marks.lazy())
+    mark_count = source.select(pl.len()).collect().item()
     # of many marks one column after another is read, so that only one is in memory
-    if is_small := len(first := source.head(FEW_MARKS + 1).collect()) <= FEW_MARKS:
-        source = first.lazy()
-    texts = ("candidate", "cluster", "condition", "case", "question", "parser", "judge", *STRATUM)
-    distinct = _row(source, {name: _distinct(name).implode() for name in texts}, at_once=is_small)
-    values = {name: sorted(names) for name, names in distinct.items()}
-    counts = {name: pl.col(name).count() for name in (*OPTIONAL, "confidence", "hits")}
-    filled = [name for name, count in _row(source, counts, at_once=is_small).items() if count]
-    declared = [candidate.name for candidate in study.candidates]
-    candidates = [name for name in declared if name in values["candidate"]]
-    axes = [{**DEFAULTS, **json.loads(condition)} for condition in values["condition"]]
+    if is_small := mark_count <= FEW_MARKS:
+        source = source.collect().lazy()
+    texts = {name: read_runs(source, name) for name in ("cluster", "condition", "case", "question", *STRATUM)}
+    present = read_runs(source, "candidate")
+    declared = [candidate.name for candidate in study.candidates if candidate.name in present.values]
+    candidate = present.in_order([*declared, *(name for name in present.values if name not in declared)])
+    kinds, parsers, judges = (read_runs(source, name).values for name in ("kind", "parser", "judge"))
+    filled = _filled_columns(source, has_rubrics="rubric" in kinds, at_once=is_small)
+    subjects, subject = _subjects(source, texts["case"], texts["question"], present, at_once=is_small)
+    strata = {name: texts[name] for name in STRATUM} if any(texts[name].values for name in STRATUM) else {}
+    numbered = {"candidate": candidate, "cluster": texts["cluster"], "condition": texts["condition"], **strata}
     return EncodedMarks(
         source,
-        source.select(pl.len()).collect().item(),
-        candidates + [name for name in values["candidate"] if name not in candidates],
-        values["cluster"],
-        axes,
-        _subjects(source, values, at_once=is_small),
-        {name: values[name] for name in STRATUM} if any(values[name] for name in STRATUM) else {},
-        tuple(filled),
-        "+".join(values["parser"]),
-        "+".join(values["judge"]),
+        mark_count,
+        candidate.values,
+        texts["cluster"].values,
+        [{**DEFAULTS, **json.loads(condition)} for condition in texts["condition"].values],
+        subjects,
+        {name: stratum.values for name, stratum in strata.items()},
+        filled,
+        "+".join(parsers),
+        "+".join(judges),
         _criterion_axes(source) if "criteria" in filled else [],
         _refused_as(source, study),
         _mark_records(source),
-        values,
+        {"subject": subject} | {name: text.runs for name, text in numbered.items()},
     )
+
+
+def _filled_columns(source: pl.LazyFrame, *, has_rubrics: bool, at_once: bool) -> tuple[str, ...]:
+    """The optional columns that are not empty. Criteria are read only if there are rubrics: empty ones take long."""
+    counts = {
+        name: pl.col(name).count() for name in (*OPTIONAL, "confidence", "hits") if has_rubrics or name != "criteria"
+    }
+    return tuple(name for name, count in _row(source, counts, at_once=at_once).items() if count)
 
 
 def _criterion_axes(source: pl.LazyFrame) -> list[str]:
@@ -218,47 +235,39 @@ def _with_all_columns(marks: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def _subjects(source: pl.LazyFrame, texts: dict[str, list[str]], *, at_once: bool) -> pl.DataFrame:
-    """Each question of each case once. The first candidate's marks usually contain all of them."""
-    about = source.select(_key(texts).alias("key"), "candidate", "case", "question", *SLICE_SCHEMA, *CARRIED_SCHEMA)
+def _subjects(
+    source: pl.LazyFrame, case: TextRuns, question: TextRuns, candidate: TextRuns, *, at_once: bool
+) -> tuple[pl.DataFrame, Runs]:
+    """Each question of each case once, as its first mark has it, of the first candidate that it has one of."""
+    ends = common_ends(case.runs, question.runs, candidate.runs)
+    of_case, of_question = (text.runs.before(ends).to_numpy().astype(np.int64) for text in (case, question))
+    key = of_case * len(question.values) + of_question
+    order = np.lexsort((candidate.runs.before(ends).to_numpy() > 0, key))  # stable
+    runs = order[np.flatnonzero(np.diff(key[order], prepend=-1))]
+    rows = np.concatenate([[0], ends[:-1]])[runs]
+    names = ("case", "question", *SLICE_SCHEMA, *CARRIED_SCHEMA)
+    subjects = _columns_at(source, names, rows, at_once=at_once).with_row_index("subject")
+    return subjects, Runs(pl.Series(np.searchsorted(key[runs], key).astype(np.uint32)), ends)
+
+
+def _columns_at(source: pl.LazyFrame, names: Sequence[str], rows: Integers, *, at_once: bool) -> pl.DataFrame:
+    """Some columns of some rows, read one by one if the marks are many."""
+    first = int(rows.min())
+    around, place = source.slice(first, int(rows.max()) + 1 - first), rows - first
     if at_once:
-        marks = about.collect()
-        is_other = (marks["candidate"] != texts["candidate"][0]).to_numpy()
-        key = marks["key"].to_numpy()
-        order = np.lexsort((is_other, key))  # stable: the first mark of each key, of the first candidate if it has one
-        rows = order[np.flatnonzero(np.diff(key[order], prepend=-1))]
-        once = marks if len(rows) == len(marks) and (rows == np.arange(len(rows))).all() else marks[rows]
-        return once.drop("candidate").with_row_index("subject")
-    starts = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift()) for name in ("case", "question"))
-    keys = source.filter(starts).select(_key(texts).unique().sort().alias("key")).collect()["key"]
-    questions = _first_of_each(about.filter(_one_of("candidate", texts["candidate"][:1])))
-    if len(questions) < len(keys):
-        others = about.filter(~pl.col("key").is_in(questions["key"].implode()))
-        questions = pl.concat([questions, _first_of_each(others)])
-    return questions.drop("candidate").sort("key").with_row_index("subject")
+        return around.select(names).collect()[place]
+    return pl.DataFrame([around.select(name).collect().to_series().gather(place) for name in names])
 
 
-def _first_of_each(about: pl.LazyFrame) -> pl.DataFrame:
-    """The first row of every key, taken column by column: `unique` over all columns takes many times the memory."""
-    rows = about.select("key").collect()["key"].arg_unique()
-    names = about.collect_schema().names()
-    return pl.DataFrame([about.select(name).collect().to_series().gather(rows) for name in names])
-
-
-def _key(texts: dict[str, list[str]]) -> pl.Expr:
-    """Case and question as one number, in the order of their names."""
-    case, question = (_number(name, texts[name]).cast(pl.Int64) for name in ("case", "question"))
-    return case * len(texts["question"]) + question
+def _extent(ends: Integers, is_chosen: NDArray[np.bool_]) -> tuple[int, int]:
+    """The first row of the chosen runs, and the row after the last one."""
+    starts = np.concatenate([[0], ends[:-1]])
+    return int(starts[is_chosen].min(initial=ends[-1])), int(ends[is_chosen].max(initial=0))
 
 
 def _is_open() -> pl.Expr:
     kind = pl.col("kind")
     return kind.eq_missing("open") | (kind.is_null() & pl.col("hits").is_not_null())
-
-
-def _distinct(name: str) -> pl.Expr:
-    """The texts of a column; only the first of each run of equal ones is looked up."""
-    return pl.col(name).rle().struct.field("value").unique().drop_nulls().cast(pl.String).alias(name)
 
 
 def _one_of(name: str, values: Sequence[str]) -> pl.Expr:
