@@ -20,6 +20,7 @@ from wardround.measuring.engine.sums import Integers
 
 RESAMPLES = 2_000
 MAX_BLOCK_WEIGHTS = 4_000_000  # weights multiplied at once: 32 MB
+MAX_DRAWN_WEIGHTS = 250_000  # weights drawn at once: 2 MB
 MAX_CACHED_WEIGHTS = 40_000_000  # beyond it the weights are drawn again each time
 MAX_SINGLE = 2.0**24  # up to it every whole number is a float32
 Counts = NDArray[np.int16 | np.float32]
@@ -57,7 +58,7 @@ def are_weights_cached(clusters: int) -> bool:
 def resample_weights(clusters: int, seed: int, used: int = 0) -> Iterator[Counts]:
     """How often each cluster is drawn (clusters x resamples), a block of resamples at a time.
 
-    A block may be overwritten by the next. `used` is the number of clusters that are multiplied; it sets the height.
+    `used` is the number of clusters that are multiplied; it sets the height.
     """
     if not are_weights_cached(clusters):
         yield from _drawn_weights(clusters, seed, MAX_BLOCK_WEIGHTS)
@@ -70,22 +71,23 @@ def resample_weights(clusters: int, seed: int, used: int = 0) -> Iterator[Counts
 def _all_weights(clusters: int, seed: int) -> Counts:
     """At most 80 MB: as floats if they fit, else packed."""
     is_small = clusters * RESAMPLES <= MAX_CACHED_WEIGHTS // 2
-    (weights,) = _drawn_weights(clusters, seed, clusters * RESAMPLES, np.float32 if is_small else np.int16)
+    weights, start = np.empty((clusters, RESAMPLES), np.float32 if is_small else np.int16), 0
+    for drawn in _drawn_weights(clusters, seed, MAX_DRAWN_WEIGHTS):
+        weights[:, start : start + drawn.shape[1]] = drawn
+        start += drawn.shape[1]
     return weights
 
 
-def _drawn_weights(
-    clusters: int, seed: int, block: int, dtype: type[np.int16 | np.float32] = np.int16
-) -> Iterator[Counts]:
+def _drawn_weights(clusters: int, seed: int, block: int) -> Iterator[Counts]:
+    """A block of resamples after the other, all from one stream, so that the block's height changes nothing."""
     random = stream(seed, "bootstrap over clusters")
     height = min(RESAMPLES, max(1, block // clusters))
-    drawn, weights = np.empty((height, clusters), np.int16), np.empty((clusters, height), dtype)
     for first in range(0, RESAMPLES, height):
         count = min(height, RESAMPLES - first)
-        for resample in drawn[:count]:  # one draw per resample, so that the block's height changes nothing
-            resample[:] = np.bincount(random.integers(0, clusters, size=clusters, dtype=np.int32), minlength=clusters)
-        weights[:, :count] = drawn[:count].T
-        yield weights[:, :count]
+        drawn = random.integers(0, clusters, size=(count, clusters), dtype=np.int32).astype(np.int64)
+        drawn += np.arange(count)[:, None] * clusters
+        counts = np.bincount(drawn.ravel(), minlength=count * clusters)
+        yield np.ascontiguousarray(counts.reshape(count, clusters).T, np.int16)
 
 
 def resampled_sums(blocks: Sequence[SumBlock], clusters: int, seed: int) -> Iterator[tuple[int, ResampledSums]]:

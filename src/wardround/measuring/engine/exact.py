@@ -13,5 +13,6 @@ QUANTUM = 2.0**-30
 
 def exact(values: Floats) -> Floats:
     """The nearest multiples of 2**-30."""
-    rounded: Floats = np.rint(values / QUANTUM) * QUANTUM
+    rounded: Floats = np.rint(values * (1 / QUANTUM))
+    rounded *= QUANTUM
     return rounded

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wardround.measuring.engine.exact import Floats, exact
+from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.measure import Measure, MeasureKind
 from wardround.measuring.engine.sums import ClusterSums, Integers
 from wardround.measuring.engine.wilson import ClusterMoments, mean_interval, rate_interval_of, student
@@ -78,7 +78,7 @@ def estimate_cells(measure: Measure, sums: ClusterSums) -> CellEstimates:
         for names in (("unparsed", "scored"), ("refused", "scorable"))
     )
     moments = _moments(measure, sums) if measure.kind.is_mean else None
-    worth = effective_clusters(sums, measure.cluster_sum)
+    worth = sums.effective_clusters(measure.cluster_sum)
     claims = _claim_share(measure, sums)
     method = _methods(measure.kind, value, clusters, (worth < FEW) | _is_extreme(measure, moments, claims))
     low, high = np.full((2, sums.cells), np.nan)
@@ -99,13 +99,6 @@ def without_spread(cells: NDArray[Any], low: Floats, high: Floats, method: NDArr
     """Takes the interval from cells whose clusters are all alike: twelve right answers do not make a score certain."""
     low[cells] = high[cells] = np.nan
     method[cells] = NO_INTERVAL
-
-
-def effective_clusters(sums: ClusterSums, name: str) -> Floats:
-    """The number of equal clusters that those of a cell are worth, by the sum that says how large each is (Kish)."""
-    row = sums.row(name)
-    squares = sums.total(exact(row * row))
-    return np.divide(sums.total(row) ** 2, squares, out=np.zeros(sums.cells), where=squares > 0)
 
 
 def _is_extreme(
@@ -129,7 +122,7 @@ def _interval(
     chosen: NDArray[np.bool_],
 ) -> tuple[Floats, Floats]:
     """The interval in the cells `chosen`, from what differs between clusters."""
-    worth = effective_clusters(sums, measure.cluster_sum)
+    worth = sums.effective_clusters(measure.cluster_sum)
     if measure.kind is MeasureKind.AUROC:
         low, high = auroc_intervals(measure, sums)
         return low[chosen], high[chosen]

@@ -70,6 +70,10 @@ class ClusterSums:
     def _clusters(self) -> dict[int, Floats]:
         return {}
 
+    @cached_property
+    def _effective_clusters(self) -> dict[int, Floats]:
+        return {}
+
     def cell_total(self, name: str) -> Floats:
         """One sum in every cell."""
         totals: Floats = self._totals[self.place[name]]
@@ -81,6 +85,16 @@ class ClusterSums:
         if place not in self._clusters:
             self._clusters[place] = self.total((self.rows[place] > 0).astype(np.float64))
         return self._clusters[place]
+
+    def effective_clusters(self, name: str) -> Floats:
+        """The number of equal clusters that those of a cell are worth, by the sum that is the size of each (Kish)."""
+        place = self.place[name]
+        if place not in self._effective_clusters:
+            row = self.rows[place]
+            squares = self.total(exact(row * row))
+            worth = np.divide(self.total(row) ** 2, squares, out=np.zeros(self.cells), where=squares > 0)
+            self._effective_clusters[place] = worth
+        return self._effective_clusters[place]
 
     def product(self, first: str, second: str) -> Floats:
         """The sum over the clusters of every cell of the product of two sums."""

@@ -44,6 +44,9 @@ COMPARABLE_COUNTS = range(3, 201)  # candidates for inter-model DKE: the cost gr
 PARTS = ("calibration_shift", "confidence")
 
 
+NO_VALUES = np.full(RESAMPLES, np.nan)  # of estimates that are not resampled: never written to
+
+
 @dataclass
 class SliceEstimate:
     """One measure of one candidate in one slice, with what derived figures need of it."""
@@ -53,7 +56,7 @@ class SliceEstimate:
     unparsed: float
     refused: float
     clusters: NDArray[np.integer[Any]]
-    drawn: Floats = field(default_factory=lambda: np.full(RESAMPLES, np.nan))
+    drawn: Floats = field(default_factory=lambda: NO_VALUES)
     halves: Floats = field(default_factory=lambda: np.zeros((0, 2, 2)))  # splits x half x (part, whole)
     method: str = ""  # of its own interval
 

@@ -3,6 +3,7 @@
 from math import comb, log
 
 import numpy as np
+import polars as pl
 
 from wardround.measuring.engine.exact import Floats, exact
 from wardround.measuring.engine.item_sums import ItemMarks
@@ -15,12 +16,13 @@ WORST = (1, 2, 4, 8, 16)
 
 def count_votes(marks: ItemMarks) -> Floats:
     """The number of votes for each option (items x options, in the case's own order)."""
-    option = marks.floats("option")
-    is_vote = ~np.isnan(option) & ~marks.flags("open")
-    chosen = option[is_vote].astype(np.int64)
-    options = np.nan_to_num(np.concatenate([marks.per_item("k"), chosen + 1.0, [1.0]])).max()
-    index = marks.item[is_vote] * int(options) + chosen
-    return np.bincount(index, minlength=marks.size * int(options)).reshape(marks.size, int(options)).astype(float)
+    option = marks.frame["option"].cast(pl.Int64)
+    is_vote = option.is_not_null().to_numpy() & ~marks.flags("open")
+    item, chosen = marks.item[is_vote], option.fill_null(0).to_numpy()[is_vote]
+    options = int(np.nan_to_num(marks.per_item("k")).max(initial=1.0))
+    options = max(options, int(chosen.max(initial=0)) + 1)
+    counts = np.bincount(item * options + chosen, minlength=marks.size * options)
+    return counts.reshape(marks.size, options).astype(float)
 
 
 def vote_sums(marks: ItemMarks, votes: Floats, outcomes: dict[str, Floats], trials: int) -> dict[str, Floats]:
