@@ -9,7 +9,8 @@ from made_marks import degraded, frame, made_study
 
 from wardround.measuring import measure
 from wardround.measuring.engine import measurement
-from wardround.measuring.engine.composed import Composition
+from wardround.measuring.engine.bootstrap import SumBlock
+from wardround.measuring.engine.composed import Composition, SliceSums
 from wardround.measuring.engine.unions import UnionPlan, find_unions
 
 NAMES = ("one", "two", "three")
@@ -96,3 +97,28 @@ def test_unions_are_disjoint_and_complete():
         (1, 2): [[(1, 0), (1, 1)], by_type],
     }
     assert of_overlapping == {(0, 0): [by_type], (1, 1): [by_type[2:]], (1, 2): [by_type]}
+
+
+def slice_sums(rows: dict[str, list[int]], sums: list[list[float]]) -> SliceSums:
+    """Sums of one candidate over three clusters."""
+    numbers = {name: np.array(row) for name, row in rows.items()}
+    return SliceSums((0, 0), True, np.array([0]), SumBlock(np.arange(3), np.array(sums)), numbers)
+
+
+def test_a_sum_that_is_the_difference_of_two_others_is_not_resampled():
+    rows = {"agreement": [0], "majority": [1], "share_shift": [2], "certainty": [3], "calibrated_shift": [4]}
+    sums = slice_sums(rows, [[0.5, 2, 1], [0, 1, 1], [0.5, 1, 0], [1, 2, 3], [0.5, 0, 1]])
+    row, first, second = sums.differences()
+    assert (row.tolist(), first.tolist(), second.tolist()) == ([2], [0], [1])  # 3 - 1 is not 1
+
+
+def test_sums_that_share_a_row_are_not_made_of_themselves():
+    """Nothing was unparsed, so that right and possibly right are one row."""
+    rows = {"possibly_right_choice": [0], "right_choice": [0], "unparsed": [1]}
+    assert [len(part) for part in slice_sums(rows, [[3, 1, 2], [0, 0, 0]]).differences()] == [0, 0, 0]
+
+
+def test_differences_change_no_figure(marks, monkeypatch):
+    subtracted = measured(marks)
+    monkeypatch.setattr("wardround.measuring.engine.composed.DIFFERENCES", {})
+    assert measured(marks).equals(subtracted)

@@ -4,13 +4,14 @@ A slice is often the union of others: all cases, of their capabilities; L1+L2, o
 (see exact.py), so that it is the same as if it had been resampled.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wardround.measuring.engine.bootstrap import RESAMPLES, ResampledSums, SumBlock
 from wardround.measuring.engine.exact import Floats
+from wardround.measuring.engine.known_sums import DIFFERENCES
 from wardround.measuring.engine.sums import Integers
 from wardround.measuring.engine.unions import Slice, UnionPlan
 
@@ -30,6 +31,19 @@ class SliceSums:
     @property
     def bytes_resampled(self) -> int:
         return 8 * len(self.block.sums) * (len(self.block.cluster) + RESAMPLES)
+
+    def differences(self) -> tuple[Integers, Integers, Integers]:
+        """Rows that are in every cluster one row minus another (DIFFERENCES), and these two, which are no such rows."""
+        names = [(name, *pair) for name, pair in DIFFERENCES.items() if self.rows.keys() >= {name, *pair}]
+        if not names:
+            return (np.zeros(0, np.int64),) * 3
+        row, first, second = (
+            np.concatenate([self.rows[name] for name in column]) for column in zip(*names, strict=True)
+        )
+        sums = self.block.sums
+        holds = ~np.isin(row, np.concatenate([first, second]))
+        holds[holds] = (sums[row[holds]] == sums[first[holds]] - sums[second[holds]]).all(axis=1)
+        return row[holds], first[holds], second[holds]
 
 
 @dataclass(frozen=True)
@@ -64,6 +78,27 @@ class Composition:
         return totals
 
 
+@dataclass(frozen=True)
+class KnownRows:
+    """The rows of a slice that need not be resampled."""
+
+    compositions: list[Composition]
+    differences: tuple[Integers, Integers, Integers]
+    is_left: NDArray[np.bool_]  # whether each row must be resampled
+
+    def complete(self, drawn: ResampledSums) -> ResampledSums:
+        """All rows, from those that were left and resampled."""
+        if self.is_left.all():
+            return drawn
+        totals = np.empty((len(self.is_left), RESAMPLES))
+        totals[self.is_left] = drawn.all_rows()
+        for composition in self.compositions:
+            totals[composition.rows] = composition.totals()
+        row, first, second = self.differences
+        totals[row] = totals[first] - totals[second]
+        return ResampledSums(totals)
+
+
 class KnownSums:
     """The resampled sums of the slices that others are unions of, until the last of these is measured."""
 
@@ -81,9 +116,12 @@ class KnownSums:
         """Whether a slice is a union of others of its slicing, which must be resampled first."""
         return any(part[0] == slice[0] for parts in self._plan.unions.get(slice, ()) for part in parts)
 
-    def compose(self, whole: SliceSums) -> Iterator[Composition]:
-        """The rows that are sums of known rows, each once: equal in every cluster, whatever the plan says."""
+    def find(self, whole: SliceSums) -> KnownRows:
+        """The rows that are sums of known rows, or differences: equal in every cluster, whatever is said of them."""
+        row, first, second = whole.differences()
         left = np.ones(len(whole.block.sums), bool)
+        left[row] = False
+        compositions = []
         for slices in self._plan.unions.get(whole.slice, ()):
             parts = [self._parts[slice] for slice in slices if slice in self._parts]
             if len(parts) < len(slices):
@@ -93,7 +131,8 @@ class KnownSums:
             rows = rows[_are_sums(whole.block, rows, [(part.sums.block, match[rows]) for part, match in matches])]
             if len(rows):
                 left[rows] = False
-                yield Composition(rows, [(part, match[rows]) for part, match in matches])
+                compositions.append(Composition(rows, [(part, match[rows]) for part, match in matches]))
+        return KnownRows(compositions, (row, first, second), left)
 
     def keep(self, sums: SliceSums, resampled: ResampledSums) -> None:
         """Keeps the sums of a slice if another one needs them, as far as there is room."""
@@ -108,7 +147,7 @@ class KnownSums:
             self._bytes -= self._parts.pop(slice).sums.bytes_resampled
 
 
-def _are_sums(whole: SumBlock, rows: Integers, parts: list[tuple[SumBlock, Integers]]) -> np.ndarray:
+def _are_sums(whole: SumBlock, rows: Integers, parts: list[tuple[SumBlock, Integers]]) -> NDArray[np.bool_]:
     """Whether each of these rows is the sum of one row of every part, in every cluster."""
     added = np.zeros((len(rows), len(whole.cluster)))
     for block, part_rows in parts:
@@ -116,5 +155,5 @@ def _are_sums(whole: SumBlock, rows: Integers, parts: list[tuple[SumBlock, Integ
         if not np.array_equal(whole.cluster[place], block.cluster):
             return np.zeros(len(rows), bool)
         added[:, place] += block.sums[part_rows]
-    flags: np.ndarray = (added == whole.sums[rows]).all(axis=1)
+    flags: NDArray[np.bool_] = (added == whole.sums[rows]).all(axis=1)
     return flags

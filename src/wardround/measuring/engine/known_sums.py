@@ -32,6 +32,15 @@ rubric rubric_points rubric_of axis_points:# axis_of:#
 _BY_BIN = ("in", "gap", "square", "noise")
 _BY_SOURCE = ("brier", "claims", "uas", "uas_weight", "uas_of")
 RANKED = ("above", "ranked_right", "below", "ranked_wrong", "kept_right", "kept", "selective_loss")
+DIFFERENCES = {  # sums that are mostly the first minus the second, so that these need not be resampled themselves
+    "right_choice": ("possibly_right_choice", "unparsed"),
+    "parsed_choice": ("scored_choice", "unparsed"),
+    "share_shift": ("agreement", "majority"),
+    "calibrated_shift": ("certainty", "agreement"),
+    "shift": ("certainty", "worst@1"),
+    "shift_all": ("certainty_all", "worst@1"),
+    "shift_printed": ("certainty_printed", "worst@1"),
+}
 KNOWN_SUMS = frozenset(_NAMES.split()) | {
     name
     for source in SOURCES

@@ -1,6 +1,7 @@
 """Every measure that the marks allow, over the whole and over every slice, with its interval."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -40,6 +41,11 @@ class MeasureInputs:
     measures: list[Measure]
     derived: DerivedInputs
     progress: StepProgress = NO_PROGRESS
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The place of each measure among them, by its name."""
+        return {measure.name: place for place, measure in enumerate(self.measures)}
 
     @property
     def slicings(self) -> list[Slicing]:
@@ -162,4 +168,4 @@ def _write(
     figures = {name: np.append(getattr(estimates, name), np.nan)[source] for name in FIGURES}
     counts = {name: np.append(getattr(estimates, name), 0)[source] for name in ("n", "clusters")}
     method = np.append(estimates.method, np.array([None], dtype=object))[source]
-    lines.add(inputs.measures.index(estimates.measure), number, slice, candidate, **figures, **counts, method=method)
+    lines.add(inputs.places[estimates.measure.name], number, slice, candidate, **figures, **counts, method=method)

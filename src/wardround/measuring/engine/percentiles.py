@@ -7,8 +7,9 @@ from wardround.measuring.engine.exact import Floats
 
 LEVEL = 0.95
 SAMPLE = 200  # values of a row, by which its tails are cut off
-SAMPLE_TAIL = 14  # of them: mostly more of the row than the 2.5% that are needed
+SAMPLE_TAIL = 15  # of them: mostly more of the row than the 2.5% that are needed
 MAX_TAIL = 400  # values; a row with more in a tail has many that are equal
+ROWS = 64  # at once: they stay in the processor's cache
 
 
 def percentile_interval(values: Floats) -> tuple[float, float]:
@@ -19,37 +20,45 @@ def percentile_interval(values: Floats) -> tuple[float, float]:
 
 def percentile_intervals(values: Floats) -> tuple[Floats, Floats]:
     """The middle 95% of each row; resamples without a value are left out (linear between neighbours)."""
+    low, high = np.empty((2, len(values)))
+    for first in range(0, len(values), ROWS):
+        some = slice(first, first + ROWS)
+        low[some], high[some] = _intervals(values[some])
+    return low, high
+
+
+def _intervals(values: Floats) -> tuple[Floats, Floats]:
+    """Those of a few rows. Rows of which the tails do not hold enough values are sorted."""
     size = values.shape[1]
-    smallest, has_smallest = _smallest(values, _needed(size))
-    largest, has_largest = _smallest(-values, _needed(size))
-    low, high = _between(np.concatenate([smallest, -largest[:, ::-1]], axis=1), size)
-    is_complete = has_smallest & has_largest & ~np.isnan(values.max(axis=1, initial=-np.inf))
+    count = int((size - 1) * (1 - LEVEL) / 2) + 2  # how many of the smallest, and of the largest, are needed
+    sample = np.sort(values[:, :SAMPLE], axis=1)
+    cut = min(SAMPLE_TAIL, sample.shape[1])
+    smallest, has_smallest = _tails(values, values <= sample[:, cut - 1, None], count, np.inf)
+    largest, has_largest = _tails(values, values >= sample[:, -cut, None], count, -np.inf)
+    low, high = _between(np.concatenate([smallest[:, :count], largest[:, -count:]], axis=1), size)
+    is_complete = has_smallest & has_largest & ~np.isnan(values.max(axis=1))
     for row in np.flatnonzero(~is_complete):
         known = np.sort(values[row])[: max(1, size - int(np.isnan(values[row]).sum()))]  # nan comes last
         low[row : row + 1], high[row : row + 1] = _between(known[None], len(known))
     return low, high
 
 
-def _needed(size: int) -> int:
-    """How many of the smallest, or of the largest, values of a row its interval is made of."""
-    return int((size - 1) * (1 - LEVEL) / 2) + 2
+def _tails(values: Floats, is_tail: NDArray[np.bool_], count: int, filler: float) -> tuple[Floats, NDArray[np.bool_]]:
+    """The chosen values of each row in their order, with a filler up to the same number, and whether they are enough.
 
-
-def _smallest(values: Floats, count: int) -> tuple[Floats, NDArray[np.bool_]]:
-    """The `count` smallest values of each row in their order, and whether they are those of the whole row.
-
-    They are among the values up to the SAMPLE_TAIL-th of the first ones, unless the row is small or these are unlike
-    the others.
+    A row of which too few or too many are chosen has zeros.
     """
-    cut = np.sort(values[:, :SAMPLE], axis=1)[:, min(SAMPLE_TAIL, values.shape[1]) - 1, None]
-    is_tail = values <= cut
-    counts = is_tail.sum(axis=1)
-    is_tail[counts > MAX_TAIL] = False
-    counts[counts > MAX_TAIL] = 0
-    tails = np.full((len(values), max(count, int(counts.max(initial=0)))), np.nan, values.dtype)
-    tails[np.arange(tails.shape[1]) < counts[:, None]] = values[is_tail]
+    place = np.flatnonzero(is_tail)
+    starts = np.searchsorted(place, np.arange(len(values) + 1) * values.shape[1])
+    counts = np.diff(starts)
+    is_enough = (counts >= count) & (counts <= MAX_TAIL)
+    width = max(count, int(counts.max()))
+    tails = np.full((len(values), width), filler, values.dtype)
+    offsets = np.repeat(np.arange(len(values)) * width - starts[:-1], counts)
+    tails.ravel()[np.arange(len(place)) + offsets] = values.ravel()[place]
+    tails[~is_enough] = 0.0
     tails.sort(axis=1)
-    return tails[:, :count], counts >= count
+    return tails, is_enough
 
 
 def _between(ordered: Floats, size: int) -> tuple[Floats, Floats]:

@@ -107,23 +107,13 @@ class Resampling:
 
     def _resample(self, slices: list[SliceSums]) -> Iterator[tuple[int, ResampledSums]]:
         """The number of each slice, and its sums in every resample: those that are not known are drawn."""
-        known = [list(self._known.compose(sums)) for sums in slices]
-        is_left = [np.ones(len(sums.block.sums), bool) for sums in slices]
-        for flags, compositions in zip(is_left, known, strict=True):
-            for composition in compositions:
-                flags[composition.rows] = False
+        known = [self._known.find(sums) for sums in slices]
         blocks = [
-            SumBlock(sums.block.cluster, sums.block.sums if flags.all() else sums.block.sums[flags])
-            for sums, flags in zip(slices, is_left, strict=True)
+            SumBlock(sums.block.cluster, sums.block.sums if rows.is_left.all() else sums.block.sums[rows.is_left])
+            for sums, rows in zip(slices, known, strict=True)
         ]
         for number, drawn in resampled_sums(blocks, self._clusters, self._seed):
-            resampled = drawn
-            if known[number]:
-                totals = np.empty((len(is_left[number]), RESAMPLES))
-                totals[is_left[number]] = drawn.all_rows()
-                for composition in known[number]:
-                    totals[composition.rows] = composition.totals()
-                resampled = ResampledSums(totals)
+            resampled = known[number].complete(drawn)
             self._known.keep(slices[number], resampled)
             yield number, resampled
 
