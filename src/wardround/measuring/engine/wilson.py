@@ -43,9 +43,9 @@ class ClusterMoments(NamedTuple):
     @classmethod
     def of(cls, part: Floats, whole: Floats, total: Callable[[Floats], Floats]) -> "ClusterMoments":
         """From the sums of each cluster; `total` adds up the clusters of a cell."""
-        x = np.stack([part, whole, *(exact(a * b) for a, b in ((part, part), (part, whole), (whole, whole)))])
-        counts = np.stack([whole > 0, part > 0, part < whole]).astype(np.float64)
-        return cls(*total(x), *total(counts))
+        products = (exact(a * b) for a, b in ((part, part), (part, whole), (whole, whole)))
+        counts = (flags.astype(np.float64) for flags in (whole > 0, part > 0, part < whole))
+        return cls(*map(total, (part, whole, *products, *counts)))
 
     def at(self, cells: NDArray[np.bool_]) -> "ClusterMoments":
         """Those of some cells."""

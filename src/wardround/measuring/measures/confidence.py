@@ -38,14 +38,14 @@ def claim_sums(claims: Claims, items: int, source: str) -> dict[str, Floats]:
     """Sums for ECE (by bin) and Brier, by item."""
     item, confidence, right = claims.item, exact(claims.confidence), exact(claims.right)
     squared = exact(right * (1 - confidence) ** 2 + (1 - right) * confidence**2)
-    index = item * BINS + confidence_bins(claims.confidence)
+    index = confidence_bins(claims.confidence) * items + item
 
     def by_bin(values: Floats) -> Floats:
-        return sum_by_index(index, values, items * BINS).reshape(items, BINS)
+        return sum_by_index(index, values, items * BINS).reshape(BINS, items)
 
     ones, noise = np.ones(len(item)), exact(confidence * (1 - confidence))
     values = {"in": ones, "gap": confidence - right, "square": squared, "noise": noise}
-    sums = {f"{name}:{source}:{b}": column for name, v in values.items() for b, column in enumerate(by_bin(v).T)}
+    sums = {f"{name}:{source}:{b}": column for name, v in values.items() for b, column in enumerate(by_bin(v))}
     totals = {"brier": squared, "claims": ones}
     return sums | {f"{name}:{source}": sum_by_index(item, v, items) for name, v in totals.items()}
 
