@@ -19,7 +19,7 @@ from wardround.core.condition import Condition
 from wardround.core.study import Study
 from wardround.marking.marks import MARKS_SCHEMA
 from wardround.measuring import measure
-from wardround.measuring.engine.resampling import Resampling
+from wardround.measuring.engine.resampling.estimates import Resampling
 from wardround.measuring.engine.tables import write_table
 
 CANDIDATES, TRIALS = 40, 10

@@ -16,7 +16,7 @@ from made_marks import at, made_marks, made_study, mark, random_marks, row, vote
 from scipy.stats import t
 
 from wardround.measuring import measure
-from wardround.measuring.engine.bootstrap import RESAMPLES, SumBlock, resample_weights, resampled_sums
+from wardround.measuring.engine.resampling.bootstrap import RESAMPLES, SumBlock, resample_weights, resampled_sums
 from wardround.measuring.engine.wilson import wilson
 
 
@@ -78,8 +78,8 @@ def test_resampled_sums_are_those_of_the_drawn_clusters():
 
 def test_resamples_do_not_depend_on_the_size_of_a_block(monkeypatch):
     whole = np.concatenate([block.copy() for block in resample_weights(70, 0)], axis=1)
-    monkeypatch.setattr("wardround.measuring.engine.bootstrap.MAX_BLOCK_WEIGHTS", 7000)
-    monkeypatch.setattr("wardround.measuring.engine.bootstrap.MAX_CACHED_WEIGHTS", 0)
+    monkeypatch.setattr("wardround.measuring.engine.resampling.bootstrap.MAX_BLOCK_WEIGHTS", 7000)
+    monkeypatch.setattr("wardround.measuring.engine.resampling.bootstrap.MAX_CACHED_WEIGHTS", 0)
     pieces = [block.copy() for block in resample_weights(70, 0)]
     assert len(pieces) == 20
     assert (np.concatenate(pieces, axis=1) == whole).all()

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from wardround.measuring.engine.percentiles import percentile_interval, percentile_intervals
+from wardround.measuring.engine.resampling.percentiles import percentile_interval, percentile_intervals
 
 FEW_VALUES = st.sampled_from([0.0, 0.1, 0.5, 1.0, np.nan])
 

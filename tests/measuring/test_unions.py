@@ -9,9 +9,9 @@ from made_marks import degraded, frame, made_study
 
 from wardround.measuring import measure
 from wardround.measuring.engine import measurement
-from wardround.measuring.engine.bootstrap import SumBlock
-from wardround.measuring.engine.composed import Composition, SliceSums
-from wardround.measuring.engine.unions import UnionPlan, find_unions
+from wardround.measuring.engine.resampling.bootstrap import SumBlock
+from wardround.measuring.engine.resampling.composed import Composition, SliceSums
+from wardround.measuring.engine.resampling.unions import UnionPlan, find_unions
 
 NAMES = ("one", "two", "three")
 
@@ -67,7 +67,7 @@ def test_a_plan_that_is_wrong_changes_no_figure(marks, monkeypatch):
 def test_sums_that_find_no_room_are_resampled_again(marks, composed, monkeypatch):
     added_up = measured(marks)
     composed.clear()
-    monkeypatch.setattr("wardround.measuring.engine.composed.MAX_KNOWN_BYTES", 0)
+    monkeypatch.setattr("wardround.measuring.engine.resampling.composed.MAX_KNOWN_BYTES", 0)
     assert measured(marks).equals(added_up)
     assert not composed
 
@@ -120,5 +120,5 @@ def test_sums_that_share_a_row_are_not_made_of_themselves():
 
 def test_differences_change_no_figure(marks, monkeypatch):
     subtracted = measured(marks)
-    monkeypatch.setattr("wardround.measuring.engine.composed.DIFFERENCES", {})
+    monkeypatch.setattr("wardround.measuring.engine.resampling.composed.DIFFERENCES", {})
     assert measured(marks).equals(subtracted)

@@ -166,7 +166,7 @@ def test_candidates_are_measured_alike_alone_and_together(monkeypatch, kinds):
     together = as_written(measure(marks, study))
     monkeypatch.setattr("wardround.measuring.engine.measurement.CHUNK", 1)
     assert as_written(measure(marks, study)).equals(together)
-    monkeypatch.setattr("wardround.measuring.engine.resampling.MAX_PENDING_BYTES", 1)
+    monkeypatch.setattr("wardround.measuring.engine.resampling.estimates.MAX_PENDING_BYTES", 1)
     assert as_written(measure(marks, study)).equals(together)
 
 

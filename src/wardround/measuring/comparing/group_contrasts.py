@@ -14,7 +14,7 @@ import scipy
 from wardround.core.random import stream
 from wardround.measuring.comparing.signflip import adjusted_p, signs_of
 from wardround.measuring.engine.exact import Floats, exact
-from wardround.measuring.engine.percentiles import LEVEL
+from wardround.measuring.engine.resampling.percentiles import LEVEL
 from wardround.measuring.engine.sums import Integers
 from wardround.measuring.engine.wilson import ClusterMoments, Z, effective_n, wilson
 

@@ -14,9 +14,9 @@ from math import log
 import numpy as np
 import polars as pl
 
-from wardround.measuring.engine.bootstrap import resample_weights
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.intervals import FEWEST
+from wardround.measuring.engine.resampling.bootstrap import resample_weights
 
 LEVEL = 0.95
 ASKED = ("case", "question")

@@ -8,13 +8,13 @@ import numpy as np
 import polars as pl
 
 from wardround.measuring.comparing.signflip import FLIPS, alike_interval, flip_interval, sign_flip
-from wardround.measuring.engine.bootstrap import SumBlock, resampled_sums
 from wardround.measuring.engine.encode import ITEM, EncodedMarks
 from wardround.measuring.engine.exact import QUANTUM, Floats, exact
 from wardround.measuring.engine.intervals import BOOTSTRAP, FEW, FEWEST, TOO_FEW
 from wardround.measuring.engine.items import build_items
 from wardround.measuring.engine.measure import Measure
-from wardround.measuring.engine.percentiles import percentile_interval
+from wardround.measuring.engine.resampling.bootstrap import SumBlock, resampled_sums
+from wardround.measuring.engine.resampling.percentiles import percentile_interval
 from wardround.measuring.engine.sums import Integers
 from wardround.measuring.measures.formulas import ratio
 

@@ -9,7 +9,7 @@ import polars as pl
 from wardround.measuring.engine.exact import Floats, exact
 from wardround.measuring.engine.intervals import CellEstimates, estimate_cells
 from wardround.measuring.engine.measure import Measure
-from wardround.measuring.engine.resampling import Resampling
+from wardround.measuring.engine.resampling.estimates import Resampling
 from wardround.measuring.engine.slices import in_order
 from wardround.measuring.engine.sums import ClusterSums, Integers, cluster_sums, place_items
 

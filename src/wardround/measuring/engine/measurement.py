@@ -14,11 +14,11 @@ from wardround.measuring.engine.items import Items, build_items
 from wardround.measuring.engine.known_sums import RANKED
 from wardround.measuring.engine.lines import FIGURES, MeasureLines
 from wardround.measuring.engine.measure import Measure, MeasureKind
-from wardround.measuring.engine.resampling import Resampling
+from wardround.measuring.engine.resampling.estimates import Resampling
+from wardround.measuring.engine.resampling.unions import plan_unions
 from wardround.measuring.engine.slices import Slicing, slicings
 from wardround.measuring.engine.sums import Integers, cluster_sums, place_items
 from wardround.measuring.engine.tables import MEASURES
-from wardround.measuring.engine.unions import plan_unions
 from wardround.measuring.measures.catalogue import define_measures
 from wardround.measuring.measures.confidence import mean_importance
 from wardround.measuring.measures.confidence_order import by_confidence, ranked_sums

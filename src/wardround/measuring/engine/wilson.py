@@ -9,7 +9,7 @@ from numpy.polynomial.chebyshev import chebval
 from numpy.typing import NDArray
 
 from wardround.measuring.engine.exact import Floats, exact
-from wardround.measuring.engine.percentiles import LEVEL
+from wardround.measuring.engine.resampling.percentiles import LEVEL
 
 UPPER = (1 + LEVEL) / 2
 Z = 1.959963984540054  # the normal quantile of UPPER

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from wardround.asking.degradation import CLEAN_LEVEL
 from wardround.core.canonical import canonical_json
 from wardround.measuring.comparing.originals import WORST_SEVERITY
-from wardround.measuring.engine.bootstrap import RESAMPLES, SumBlock
 from wardround.measuring.engine.encode import EncodedMarks
 from wardround.measuring.engine.estimate import Estimate
 from wardround.measuring.engine.exact import Floats
@@ -33,8 +32,9 @@ from wardround.measuring.engine.intervals import (
 )
 from wardround.measuring.engine.lines import MeasureLines
 from wardround.measuring.engine.measure import Measure, MeasureKind, measure_name
-from wardround.measuring.engine.percentiles import percentile_interval, percentile_intervals
-from wardround.measuring.engine.resampling import PendingEstimates
+from wardround.measuring.engine.resampling.bootstrap import RESAMPLES, SumBlock
+from wardround.measuring.engine.resampling.estimates import PendingEstimates
+from wardround.measuring.engine.resampling.percentiles import percentile_interval, percentile_intervals
 from wardround.measuring.engine.slices import Slicing
 from wardround.measuring.engine.sums import ClusterSums, Integers
 from wardround.measuring.engine.wilson import mean_interval, student

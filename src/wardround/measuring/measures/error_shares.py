@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from wardround.measuring.engine.bootstrap import resample_weights
 from wardround.measuring.engine.intervals import BOOTSTRAP, rate_interval
-from wardround.measuring.engine.percentiles import percentile_interval
+from wardround.measuring.engine.resampling.bootstrap import resample_weights
+from wardround.measuring.engine.resampling.percentiles import percentile_interval
 
 
 @dataclass(frozen=True)

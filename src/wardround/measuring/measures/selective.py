@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from wardround.measuring.engine.bootstrap import SumBlock, resampled_sums
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.intervals import BOOTSTRAP, FEWEST, TOO_FEW, WILSON, CellEstimates
 from wardround.measuring.engine.measure import Measure
-from wardround.measuring.engine.percentiles import percentile_interval
+from wardround.measuring.engine.resampling.bootstrap import SumBlock, resampled_sums
+from wardround.measuring.engine.resampling.percentiles import percentile_interval
 from wardround.measuring.engine.sums import Integers, Placement
 from wardround.measuring.engine.wilson import ClusterMoments, rate_interval_of, wilson
 from wardround.measuring.measures.confidence import Claims

@@ -14,7 +14,7 @@ import scipy
 
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.intervals import FEWEST, TOO_FEW
-from wardround.measuring.engine.percentiles import LEVEL
+from wardround.measuring.engine.resampling.percentiles import LEVEL
 from wardround.measuring.engine.sums import Integers
 from wardround.measuring.engine.wilson import wilson
 

@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 
 from wardround.benchmarks.engine.group_means import mean_cell
-from wardround.measuring.engine.bootstrap import SumBlock, resampled_sums
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.intervals import FEWEST
 from wardround.measuring.engine.measure import MeasureKind
-from wardround.measuring.engine.percentiles import percentile_interval
+from wardround.measuring.engine.resampling.bootstrap import SumBlock, resampled_sums
+from wardround.measuring.engine.resampling.percentiles import percentile_interval
 from wardround.measuring.measures.formulas import ratio
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.table import Cell

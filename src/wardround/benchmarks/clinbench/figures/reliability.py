@@ -17,9 +17,9 @@ from wardround.benchmarks.clinbench.figures.accuracies import resampled_cell
 from wardround.benchmarks.engine.group_means import mean_cell
 from wardround.benchmarks.engine.section_output import Note, SectionOutput, write_chart
 from wardround.core.condition import DEFAULTS
-from wardround.measuring.engine.bootstrap import SumBlock, resampled_sums
 from wardround.measuring.engine.exact import Floats, exact
 from wardround.measuring.engine.measure import MeasureKind
+from wardround.measuring.engine.resampling.bootstrap import SumBlock, resampled_sums
 from wardround.measuring.engine.sums import Integers
 from wardround.measuring.measures.formulas import ratio
 from wardround.reporting.figures.table_figure import figure

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from wardround.benchmarks.cure.figures.answers import IMAGES, open_answers
 from wardround.benchmarks.engine.section_output import Note, SectionOutput, write_chart
-from wardround.measuring.engine.bootstrap import resample_weights
 from wardround.measuring.engine.correlation import spearman
-from wardround.measuring.engine.percentiles import percentile_interval
+from wardround.measuring.engine.resampling.bootstrap import resample_weights
+from wardround.measuring.engine.resampling.percentiles import percentile_interval
 from wardround.reporting.run_files import RunFiles
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wardround.measuring.engine.bootstrap import RESAMPLES, ResampledSums, SumBlock
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.known_sums import DIFFERENCES
+from wardround.measuring.engine.resampling.bootstrap import RESAMPLES, ResampledSums, SumBlock
+from wardround.measuring.engine.resampling.unions import Slice, UnionPlan
 from wardround.measuring.engine.sums import Integers
-from wardround.measuring.engine.unions import Slice, UnionPlan
 
 MAX_KNOWN_BYTES = 256_000_000  # of resampled sums
 

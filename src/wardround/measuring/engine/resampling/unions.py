@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 from scipy.sparse import coo_array
 
-from wardround.measuring.engine.bootstrap import are_weights_cached
 from wardround.measuring.engine.exact import Floats
+from wardround.measuring.engine.resampling.bootstrap import are_weights_cached
 from wardround.measuring.engine.slices import Slicing
 from wardround.measuring.engine.sums import Integers
 

@@ -7,14 +7,14 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from wardround.measuring.engine.bootstrap import RESAMPLES, ResampledSums, SumBlock, resampled_sums
-from wardround.measuring.engine.composed import KnownSums, SliceSums
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.intervals import ALIKE, BOOTSTRAP, SHARE_OF_RESAMPLES, CellEstimates, without_spread
 from wardround.measuring.engine.measure import Measure
-from wardround.measuring.engine.percentiles import percentile_intervals
+from wardround.measuring.engine.resampling.bootstrap import RESAMPLES, ResampledSums, SumBlock, resampled_sums
+from wardround.measuring.engine.resampling.composed import KnownSums, SliceSums
+from wardround.measuring.engine.resampling.percentiles import percentile_intervals
+from wardround.measuring.engine.resampling.unions import UnionPlan
 from wardround.measuring.engine.sums import ClusterSums, Integers, distinct
-from wardround.measuring.engine.unions import UnionPlan
 
 MAX_PENDING_BYTES = 96_000_000  # of sums
 
