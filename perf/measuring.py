@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from scipy.stats import bootstrap
 
-from perf.bars import bar, versions
+from perf.bars import bar, figure, versions
 from perf.measured import measure
 from perf.peers.measuring import CANDIDATES, write_marks
 from wardround.measuring.measures.catalogue import define_measures
@@ -33,6 +33,10 @@ RESAMPLES = 2_000
 def main(arguments: list[str]) -> bool:
     parser = argparse.ArgumentParser("perf measuring")
     parser.add_argument("--candidates", type=int, default=CANDIDATES)
+    parser.add_argument(
+        "--without-scipy", action="store_true", help="only wardround's own CPU and memory, which is quick"
+    )
+    parser.add_argument("--rounds", type=int, default=1, help="of it without scipy")
     options = parser.parse_args(arguments)
     print(f"  {versions('wardround', 'numpy', 'polars', 'scipy')}")
     many, few = options.candidates, max(1, options.candidates // 4)
@@ -40,6 +44,8 @@ def main(arguments: list[str]) -> bool:
         started = time.perf_counter()
         marks = write_marks(Path(folder) / "marks", many)
         print(f"  {marks:,} marks of {many} candidates made in {time.perf_counter() - started:.0f} s")
+        if options.without_scipy:
+            return _measure_alone(Path(folder), many, options.rounds)
         part = measure("perf.peers.measuring", Path(folder) / "marks", few, Path(folder) / "part.csv")
         usage = measure("perf.peers.measuring", Path(folder) / "marks", many, Path(folder) / "measures.csv")
         table = pl.read_csv(Path(folder) / "measures.csv")
@@ -64,6 +70,16 @@ def main(arguments: list[str]) -> bool:
             bar("peak memory in MB", usage["peak_mb"], at_most=1500),
         ]
     )
+
+
+def _measure_alone(folder: Path, candidates: int, rounds: int) -> bool:
+    """Wardround's own figures; ratios to scipy's need a run with it."""
+    usages = [
+        measure("perf.peers.measuring", folder / "marks", candidates, folder / "measures.csv") for _ in range(rounds)
+    ]
+    figure("seconds of CPU from marks to measures.csv", [usage["own"] for usage in usages])
+    figure("seconds of CPU from cluster sums to intervals", [usage["intervals"] for usage in usages])
+    return bar("peak memory in MB", [usage["peak_mb"] for usage in usages], at_most=1500)
 
 
 def _sums_of(intervals: pl.DataFrame) -> np.ndarray:
