@@ -49,8 +49,8 @@ class TextRuns(NamedTuple):
 
 def read_runs(source: pl.LazyFrame, name: str) -> TextRuns:
     """A column of texts, its values sorted."""
-    # in one piece: of several, polars 2.1 makes no runs
-    runs = source.select(name).collect().to_series().rechunk().rle().struct.unnest()
+    chunks = source.select(name).collect().to_series().get_chunks()  # of several at once polars 2.1 makes no runs
+    runs = pl.concat([chunk.rle() for chunk in chunks]).struct.unnest()
     texts = runs["value"].cast(pl.String)
     values = texts.unique().drop_nulls().sort()
     numbers = texts.cast(pl.Enum(values)).to_physical().cast(pl.UInt32).alias(name)
