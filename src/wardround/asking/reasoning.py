@@ -39,6 +39,7 @@ _MARKER = re.compile(f"{_TAG}|{_OTHER}", re.I)
 _OPENINGS = [(re.compile(rf"\s*{opener}"), re.compile(closer)) for opener, closer in OPENINGS]
 _FIRST_CHARACTER = re.compile(r"[<\[◁]")
 _ANY_OPENING = re.compile(rf"\s*(?:{'|'.join(opener for opener, _ in OPENINGS)})")
+_OPENING_CHARACTERS = "aH# \t\r\n\f\v"  # with which one of them, or the space before it, begins
 
 
 class ReplyParts(NamedTuple):
@@ -60,8 +61,10 @@ class ReasoningTag(NamedTuple):
 
 def without_reasoning(reply: str) -> str:
     """The reply without its reasoning and the marks around its answer; empty if a reasoning block is not closed."""
-    if "<" not in reply and "[" not in reply and "◁" not in reply and not _ANY_OPENING.match(reply):
-        return reply  # no tag and no mark begins in another way
+    if "<" not in reply and "[" not in reply and "◁" not in reply:  # no tag and no mark begins in another way
+        may_open = reply[:1] in _OPENING_CHARACTERS or not reply.isascii()
+        if not (may_open and _ANY_OPENING.match(reply)):
+            return reply
     return _ANSWER_MARK.sub("", split_reasoning(reply).answer)
 
 

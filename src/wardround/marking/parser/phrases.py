@@ -66,7 +66,7 @@ class PhraseSearch:
 
     @cached_property
     def of_ascii(self) -> re.Pattern[str]:
-        return re.compile(self._template(partial(_any_of, of_ascii=True)))
+        return re.compile(self._template(partial(_any_of, of_ascii=True)), re.ASCII)
 
     def search(self, text: str) -> re.Match[str] | None:
         return (self.of_ascii if text.isascii() else self.pattern).search(text)

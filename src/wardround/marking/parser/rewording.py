@@ -8,6 +8,7 @@ import re
 
 from wardround.core.text import LETTERS
 from wardround.marking.parser.option_text import OptionForms, attach_signs, compare_by_signs
+from wardround.marking.parser.words.kept import kept
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -126,6 +127,13 @@ _JOINT = (
     r"[\s,.:…-]{1,3}){1,3}"
 )
 _SPAN = re.compile(r"\A\s?[-–/]\s?\Z")
+# a part of every phrase that _reword_phrases replaces, in lower case
+_IN_PHRASES = re.compile(
+    r"doubt|question|problem|worries|thank|\b(?:sure|certain|certainly|indeed|right|might|could|may|one)\b|every"
+    r"|[123](?:st|nd|rd)|option|choice|alternative|\b(?:chang|switch|revis|mov)|normal|nothing|remarkable|answer\?"
+    r"|(?:answer|diagnosis|pick)'s|looks|sounds|c/w|m[01x]|(?:\A|\d)x|×|times|differential"
+    rf"|\b(?:{'|'.join(_ORDINALS)}|last)\b"
+)
 
 
 def without_taken_back(text: str) -> str:
@@ -140,7 +148,8 @@ def without_taken_back(text: str) -> str:
 def reword(text: str, forms: OptionForms) -> str:
     """The reply with these wordings replaced by the letters and option texts that they mean.
 
-    Plain searches for a part of each wording come first: they are many times faster than the patterns.
+    Plain searches for a part of each wording come first: they are many times faster than the patterns, and which words
+    are in any of them is kept.
     """
     if forms.is_numeric and (number := _NUMBER_WORD.fullmatch(text)):
         return str(_NUMBERS.index(number[1].lower()) + 1)
@@ -150,6 +159,27 @@ def reword(text: str, forms: OptionForms) -> str:
         return text
     if "yes" in forms.words and "no" in forms.words and (opening := _OPENS_PLAINLY.match(text)):
         text = f"{_PLAIN_ANSWERS[opening[1].lower()].capitalize()}{text[opening.end() :]}"
+    if any(map(_may_be_reworded, text.split())):
+        text = _reword_phrases(text, forms)
+    if forms.genera:
+        text = _SPECIES.sub(lambda species: _genus_of(species, forms), text)
+    if forms.has_levels:
+        text = _SPINAL.sub(_spinal_level, text)
+    if forms.class_word:
+        text = _with_class_word(text, forms.class_word)
+    if forms.has_comparators:
+        return compare_by_signs(text)
+    return attach_signs(text) if "<" in text or ">" in text else text
+
+
+@kept
+def _may_be_reworded(unspaced: str) -> bool:
+    """Whether a text without spaces is in one of the phrases below."""
+    return _IN_PHRASES.search(unspaced.lower()) is not None
+
+
+def _reword_phrases(text: str, forms: OptionForms) -> str:
+    """The reply with phrases replaced that do not depend on the kind of the options."""
     lower = text.lower()
     if _has_any(lower, _IDIOM_PARTS):
         text = _OPENING_IDIOM.sub("", _IDIOM.sub("certainly", text))
@@ -190,15 +220,7 @@ def reword(text: str, forms: OptionForms) -> str:
         text = _ONE.sub(lambda one: one[1] if one[2].lower() in forms.words else one[0], text)
     if ("1st" in lower or "2nd" in lower or "3rd" in lower) and not forms.words.isdisjoint(_ORDINALS):
         text = _SHORT_ORDINAL.sub(lambda short: _ORDINALS[int(short[1]) - 1], text)
-    if forms.genera:
-        text = _SPECIES.sub(lambda species: _genus_of(species, forms), text)
-    if forms.has_levels:
-        text = _SPINAL.sub(_spinal_level, text)
-    if forms.class_word:
-        text = _with_class_word(text, forms.class_word)
-    if forms.has_comparators:
-        return compare_by_signs(text)
-    return attach_signs(text) if "<" in text or ">" in text else text
+    return text
 
 
 def _has_any(text: str, parts: tuple[str, ...]) -> bool:

@@ -42,6 +42,7 @@ OptionAndRule = tuple[int | None, str]
 MAX_MISSPELT_LENGTH = 80  # of a reply that may be a misspelt option
 MIN_CONTESTED = 80  # characters of a reply whose end may affirm another option
 MAX_LETTER_LENGTH = 5  # of a letter with its punctuation: "(B)."
+MAX_LEAD = 20  # characters up to "answer" in "The correct answer is B."
 MAX_FIRST_WORDS = 30  # characters before an option that is named first
 MAX_EXTRA_LENGTH = 12  # characters around an option in a delimited answer: "Option (B)."
 
@@ -71,6 +72,7 @@ _CONCLUDES_LETTER = re.compile(
     r"(?:option )?\(?([A-J])\)?(?=[.!;:]|\s*\Z)"
 )
 _QUESTION, _REPLY = re.compile(r"^Q:", re.M), re.compile(r"^A:[ ]*", re.M)
+_LAST_WORDS = ("checked", "that's it", "answer", "done")
 _CLOSES = re.compile(r"(?<=[.!]) (?:double[- ]checked|that's it|that's my (?:final )?answer|done)[.!]*\Z", re.I)
 _NUMBERED_TEXT = re.compile(r"\(?([1-9])[.):] ?(?=[^\d\s])")
 _ANSWER_PREFIX = re.compile(r"\AA:\s*(?!\ue000)")
@@ -119,7 +121,7 @@ def _parse_known(text: str, options: Sequence[str], whole: str, forms: OptionFor
     """The option that a claim, a list or a part names; or None and the reason."""
     if len(text) <= MAX_LETTER_LENGTH and (bare := _BARE.fullmatch(text)):
         return letter_option(bare[1], options, forms)
-    if not forms.letters and (statement := _STATEMENT.fullmatch(text)):
+    if "nswer" in text[:MAX_LEAD] and not forms.letters and (statement := _STATEMENT.fullmatch(text)):
         place = LETTERS.find(statement[1])
         if place < len(options) and (not statement[2] or forms.options.get(folded_words(statement[2])) == place):
             return place, "stated"  # the commonest shape, read in a tenth of the time
@@ -128,9 +130,10 @@ def _parse_known(text: str, options: Sequence[str], whole: str, forms: OptionFor
     text = _reworded(text, forms)
     if not text:
         return listing or (None, "empty")
-    if bare := _BARE.fullmatch(text):
+    is_word = len(text) > 1 and text[:2].isalpha()  # no lone letter opens it
+    if not is_word and (bare := _BARE.fullmatch(text)):
         return letter_option(bare[1], options, forms)
-    letters = set() if listing else _only_letters(text)
+    letters = set() if listing or is_word else _only_letters(text)
     if len(letters) == 1:
         return letter_option(letters.pop(), options, forms)
     if letters and "\n" in text:
@@ -143,7 +146,7 @@ def _parse_known(text: str, options: Sequence[str], whole: str, forms: OptionFor
     option = find_whole_text(text, folds, forms)
     if option is not None:
         return option, TEXT
-    if (numbered := _NUMBERED_TEXT.match(text)) and forms.options.get(folds[1:]) == int(numbered[1]) - 1:
+    if text[0] in "(123456789" and (numbered := _NUMBERED_TEXT.match(text)) and forms.options.get(folds[1:]) == int(numbered[1]) - 1:
         return int(numbered[1]) - 1, TEXT  # "2. Asthma"
     if text[1:2] in (".", ")", ":") and forms.options.get(folds[1:]) == LETTERS.find(text[0]):
         return LETTERS.find(text[0]), BOTH
@@ -184,7 +187,9 @@ def _without_courtesies(text: str) -> str:
         text = text.lstrip(f"{_POINTERS}\ufe0f ")
     if opening := phrases.OPENS_POLITELY.match(text[:WINDOW].lower()):
         text = text[opening.end() :]
-    if closing := _CLOSES.search(text, max(0, len(text) - SHORT - 16)):
+    if text[-SHORT - 16 :].lower().rstrip(".!").endswith(_LAST_WORDS) and (
+        closing := _CLOSES.search(text, max(0, len(text) - SHORT - 16))
+    ):
         text = text[: closing.start()]
     head, line, last = text.rpartition("\n")
     while line and phrases.CLOSES_POLITELY.fullmatch(last.strip().lower()):

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from wardround.core.text import LETTERS
-from wardround.marking.parser.conclusions.closing import read_quantity
+from wardround.marking.parser.conclusions.closing import has_sign, read_quantity
 from wardround.marking.parser.conclusions.meanings import (
     OptionMeanings,
     may_mean,
@@ -19,7 +19,7 @@ from wardround.marking.parser.conclusions.meanings import (
     roots_of,
 )
 from wardround.marking.parser.conclusions.stating import read_absence, read_all_or_none, read_stated
-from wardround.marking.parser.conclusions.weighing import IDIOM, REFUTED, SUPPOSES, clauses_of, weigh
+from wardround.marking.parser.conclusions.weighing import REFUTED, SUPPOSES, clauses_of, weigh, without_idioms
 from wardround.marking.parser.loose import has_same_quantities
 from wardround.marking.parser.option_text import folded_words, option_forms
 from wardround.marking.parser.option_tokens import WORDS, stems_of
@@ -43,7 +43,7 @@ _UNANSWERED = WordSearch(
 _SEVERAL = WordSearch(
     r"\b(?:either (?:\S+ ){1,4}or\b|both\b(?! (?:positive|negative|raised|elevated|low|high|sides|drain|point|lie|come))|(?<!as )(?<!since )(?<!because )none of|neither\b|all of (?:the|these)|all (?:are|remain|should))"
 )
-_ENDS = re.compile(r"[.!)\]\"'。！%…]\s*\Z")
+_ENDS = tuple(".!)]\"'。！%…")
 _CONCLUDES = WordSearch(
     r"\b(?:so|thus|hence|therefore|accordingly|consequently|overall|taken together|in (?:summary|conclusion|short|sum|view)"
     r"|i\.e|conclu\w+|then|(?:that|which) means|(?:this|that|it)(?: is|'s)(?! (?:composed|made|located|known|used|found|called|connected|one of|important|possible))|these are|those of|this (?:\w+ ){0,3}(?:means|makes|indicates|suggests|corresponds"
@@ -145,7 +145,8 @@ _ENTRY = re.compile(r"\s*(?:[-*•|]|\(?[A-Ja-j1-9][.):]|Option [A-J]\b)")
 
 def read_affirmed(text: str, options: Sequence[str]) -> int | None:
     """The option that the last sentences affirm; None if they affirm none or several."""
-    if (len(text) > CUT_OFF_LENGTH and not _ENDS.search(text)) or text.endswith(("?", "...", "…", ":")) or "{" in text:
+    is_ended = text.rstrip().endswith(_ENDS)
+    if (len(text) > CUT_OFF_LENGTH and not is_ended) or text.endswith(("?", "...", "…", ":")) or "{" in text:
         return None
     is_yes_or_no = len(options) < 4 and _YES_OR_NO.issuperset(map(str.lower, options[:2]))
     meanings = option_meanings(tuple(options))
@@ -153,7 +154,7 @@ def read_affirmed(text: str, options: Sequence[str]) -> int | None:
         return read_all_or_none(text, options) if len(text) <= MAX_SENTENCE else None
     whole, text = text, _BRACKETED_LAST.sub("", text) if text.endswith(")") else text
     sentences = [sentence.strip()[-MAX_SENTENCE:] for sentence in _SENTENCE_END.split(text) if sentence.strip()]
-    if len(sentences) > 1 and not _ENDS.search(text):
+    if len(sentences) > 1 and not text.rstrip().endswith(_ENDS):
         return None  # cut off
     option = _read_presence(sentences[-1], options) if is_yes_or_no else _read_sentences(text, sentences, options)
     if (
@@ -224,7 +225,7 @@ def _read_conclusion(text: str, sentences: list[str], options: Sequence[str]) ->
     for place, sentence in enumerate(reversed(sentences[-MAX_SENTENCES:])):
         if place == 0 and (option := _named_letter(sentence, options)) is not None:
             return option
-        if place == 0 and len(_MAPPED.findall(text)) > 1:
+        if place == 0 and has_sign(text) and len(_MAPPED.findall(text)) > 1:
             return None
         scores = weigh(sentence, meanings)
         if len(scores) > 1:
@@ -333,8 +334,7 @@ def _named_letter(sentence: str, options: Sequence[str]) -> int | None:
         is_clear = is_clear and not REFUTED.search(re.split(r"[,;]", sentence[ordinal.end() :])[0])
         place = len(options) - 1 if ordinal[1].lower() == "last" else _ORDINALS.index(ordinal[1].lower())
         return place if is_clear and place < len(options) and not _DISTANT_WORDS.search(sentence) else None
-    sentence = IDIOM.sub(" ", sentence).strip()
-    letters = list(_LETTER.finditer(sentence))
+    letters = list(_LETTER.finditer(sentence := without_idioms(sentence).strip()))
     if not letters or _STEP.match(sentence) or sentence[0] == "(" or _DISTANT_WORDS.search(sentence):
         return None
     if len(set(_ANY_LETTER.findall(sentence))) > 1:
@@ -352,9 +352,8 @@ def _named_letter(sentence: str, options: Sequence[str]) -> int | None:
         re.split(r"[,;]", sentence[: letters[0].start()].rstrip("( "))[-1]
         + re.split(r"[,;]", sentence[letters[-1].end() :])[0]
     )
-    if not named or REFUTED.search(around):
-        return None
-    return _place(named.pop(), options)
+    named.discard("I" if len(options) < len("ABCDEFGHI") else "")  # the pronoun in a reply of capitals
+    return None if len(named) != 1 or REFUTED.search(around) else _place(named.pop(), options)
 
 
 def _preferred_letter(sentence: str, options: Sequence[str]) -> int | None:

@@ -116,71 +116,72 @@ _SIGNED = re.compile(
     rf"(?:\A|\n|[.!?] )[^\n.]*?(?:{_SIGN}|(?<![^\s.!?])(?<!\w )>{{2,}})\s*{_NAME}\s*(?:<{{2,}}|«|←)?[.!]*\Z",
     re.I | re.M,
 )
-# fullmatched by the only or last sentence; what is named may be a part of an option
+# fullmatched by the only or last sentence; what is named may be a part of an option. Before each template stand parts
+# of words and signs: a sentence that matches it has one of them
 _CONCLUDING = tuple(
-    re.compile(template, re.I)
-    for template in (
-        rf".*\bmakes {_NAME} (?:the|my|our) (?:(?:most )?likely |best |leading |clear |obvious )?"
-        r"(?:diagnosis|answer|choice|option|culprit)[.!]*",
-        rf".*\bmakes? {_NAME} (?:clearly |far |much )?(?:the )?(?:more|most|best) (?:convincing|likely|plausible|probable"
-        r"|attractive|suitable|appropriate|fitting|consistent|compelling|reasonable)[.!]*",
-        rf".*\b(?:makes|leaves|gives) (?:it|this|us with|me with) {_NAME}[.!]*",
-        r"(?:it(?:'s| is) |this is |i think )?more (?:likely|probably|in keeping with|consistent with|suggestive of) "
-        rf"(?:to be )?{_NAME} than [\w -]+[.!]*",
-        rf".*(?:\bbut|,|\bso) [^,;]{{0,50}}\b(?:it(?:'s| is| must be)|this is|that's) {_NAME}[.!]*",
-        r"(?:working|provisional|leading|primary|presumptive|presumed|probable|top|favou?red|principal)(?: differential)?"
-        rf" diagnosis(?: is|:| -) {_NAME}[.!]*",
-        r"(?:(?:at the )?top of (?:the|my) (?:differential|list)|top (?:differential|choice|pick|dx))"
-        rf"(?: is|:| -) {_NAME}[.!]*",
-        r"(?:i have (?:a )?|there is (?:a )?)?(?:high|strong|highest) (?:clinical )?suspicion (?:for|of) "
-        rf"{_NAME}[.!]*",
-        r"(?:i(?:'m| am) )?(?:thinking|suspecting|most (?:concerned|worried|suspicious) (?:about|for|of)) "
-        rf"{_NAME}[.!]*",
-        rf"{_NAME} (?:is|would be) my (?:top|first|number one|main|leading|preferred) "
-        r"(?:choice|pick|diagnosis|answer|suspicion|guess|concern)[.!]*",
-        rf"(?:this|it|the (?:\w+ )?{_SIGHT})(?: \w+)? looks (?:most |very much |a lot |just )?like "
-        rf"{_NAME}(?: (?:to me|\([^()]*\)))?[.!]*",
-        r"(?:i(?:'d| would| will|'ll) |we (?:should|would) |let's |please )?"
+    (tuple(parts.split("|")), re.compile(template, re.I))
+    for parts, template in (
+        ("makes", rf".*\bmakes {_NAME} (?:the|my|our) (?:(?:most )?likely |best |leading |clear |obvious )?"
+        r"(?:diagnosis|answer|choice|option|culprit)[.!]*"),
+        ("make", rf".*\bmakes? {_NAME} (?:clearly |far |much )?(?:the )?(?:more|most|best) (?:convincing|likely|plausible|probable"
+        r"|attractive|suitable|appropriate|fitting|consistent|compelling|reasonable)[.!]*"),
+        ("it|this|us|me", rf".*\b(?:makes|leaves|gives) (?:it|this|us with|me with) {_NAME}[.!]*"),
+        ("more", r"(?:it(?:'s| is) |this is |i think )?more (?:likely|probably|in keeping with|consistent with|suggestive of) "
+        rf"(?:to be )?{_NAME} than [\w -]+[.!]*"),
+        ("it|this|that", rf".*(?:\bbut|,|\bso) [^,;]{{0,50}}\b(?:it(?:'s| is| must be)|this is|that's) {_NAME}[.!]*"),
+        ("diagnosis", r"(?:working|provisional|leading|primary|presumptive|presumed|probable|top|favou?red|principal)(?: differential)?"
+        rf" diagnosis(?: is|:| -) {_NAME}[.!]*"),
+        ("top", r"(?:(?:at the )?top of (?:the|my) (?:differential|list)|top (?:differential|choice|pick|dx))"
+        rf"(?: is|:| -) {_NAME}[.!]*"),
+        ("suspicion", r"(?:i have (?:a )?|there is (?:a )?)?(?:high|strong|highest) (?:clinical )?suspicion (?:for|of) "
+        rf"{_NAME}[.!]*"),
+        ("thinking|suspecting|most", r"(?:i(?:'m| am) )?(?:thinking|suspecting|most (?:concerned|worried|suspicious) (?:about|for|of)) "
+        rf"{_NAME}[.!]*"),
+        ("my", rf"{_NAME} (?:is|would be) my (?:top|first|number one|main|leading|preferred) "
+        r"(?:choice|pick|diagnosis|answer|suspicion|guess|concern)[.!]*"),
+        ("looks", rf"(?:this|it|the (?:\w+ )?{_SIGHT})(?: \w+)? looks (?:most |very much |a lot |just )?like "
+        rf"{_NAME}(?: (?:to me|\([^()]*\)))?[.!]*"),
+        ("send|book|take|admit|schedule|list|bring|put|proceed|go ahead", r"(?:i(?:'d| would| will|'ll) |we (?:should|would) |let's |please )?"
         r"(?:send|book|take|admit|schedule|list|bring|put|proceed|go ahead) (?:(?:him|her|them|in|the|this|patient"
         r"|man|woman|child|or|theatre|straight|to|on|up|urgently|directly|now|for|an?) )*(?:to|for|with|on) "
-        rf"{_NAME}[.!]*",
-        r".*\b(?:condition|disease|disorder|entity|phenomenon|sign|syndrome|finding) is (?:known as|called|termed|named) "
-        rf"{_NAME}[.!]*",
-        rf"[^.;]*(?: = | {_SIGN} ){_NAME}[.!]*",
-        rf"(?:so |thus |hence |therefore )?(?:an? )?(?:acute |chronic |active |classic |typical |likely )+{_NAME}"
-        r" infection[.!]*",
-        rf"(?:so |thus |hence |therefore |then )?{_NAME}, then[.!]*",
-        rf"(?:[^;]*[;,] )?(?:so |thus |hence |therefore |only |answer choice |option )?{_NAME} {_FITS}[.!]*",
-        r".*\b(?:come|coming|comes) down (?:on the side of|to) " rf"{_NAME}[.!]*",
-        rf".*\badds? up to {_NAME}[.!]*",
-        rf"(?:putting|taking|weighing|adding) [\w ]{{2,30}}(?: together| up| everything)?[,:] {_NAME}[.!]*",
-        rf"(?:top|first|head) (?:of|on) (?:my|the) (?:list|differential) would be {_NAME}[.!]*",
-        rf"what (?:this|the \w+|all this) (?:describes|shows|represents|means|suggests|depicts) is {_NAME}[.!]*",
-        rf"(?:the|this) [\w ]{{2,20}} (?:shows?|demonstrates?|reveals?) [\w ]{{3,50}}, which is {_NAME}[.!]*",
-        rf"(?:nothing(?: else)?|no other (?:option|diagnosis|choice|one)) [\w ]{{3,40}} as well as {_NAME}(?: does)?[.!]*",
+        rf"{_NAME}[.!]*"),
+        ("is known|is called|is termed|is named", r".*\b(?:condition|disease|disorder|entity|phenomenon|sign|syndrome|finding) is (?:known as|called|termed|named) "
+        rf"{_NAME}[.!]*"),
+        ("=|>|∴|→|⇒|➜|▸|➤|»", rf"[^.;]*(?: = | {_SIGN} ){_NAME}[.!]*"),
+        ("infection", rf"(?:so |thus |hence |therefore )?(?:an? )?(?:acute |chronic |active |classic |typical |likely )+{_NAME}"
+        r" infection[.!]*"),
+        (", then", rf"(?:so |thus |hence |therefore |then )?{_NAME}, then[.!]*"),
+        ("it|would fit|sens|sound|match|left|likeliest|only remaining|the pick|what fits|stands|does|explain|first|most|has the|together|unifies|at the top|on top|number one", rf"(?:[^;]*[;,] )?(?:so |thus |hence |therefore |only |answer choice |option )?{_NAME} {_FITS}[.!]*"),
+        (" down ", r".*\b(?:come|coming|comes) down (?:on the side of|to) " rf"{_NAME}[.!]*"),
+        (" up to ", rf".*\badds? up to {_NAME}[.!]*"),
+        ("putting|taking|weighing|adding", rf"(?:putting|taking|weighing|adding) [\w ]{{2,30}}(?: together| up| everything)?[,:] {_NAME}[.!]*"),
+        ("would be", rf"(?:top|first|head) (?:of|on) (?:my|the) (?:list|differential) would be {_NAME}[.!]*"),
+        ("what ", rf"what (?:this|the \w+|all this) (?:describes|shows|represents|means|suggests|depicts) is {_NAME}[.!]*"),
+        (" which is ", rf"(?:the|this) [\w ]{{2,20}} (?:shows?|demonstrates?|reveals?) [\w ]{{3,50}}, which is {_NAME}[.!]*"),
+        ("as well as", rf"(?:nothing(?: else)?|no other (?:option|diagnosis|choice|one)) [\w ]{{3,40}} as well as {_NAME}(?: does)?[.!]*"),
     )
 )
 # fullmatched by a reply of one sentence
 _ALONE = tuple(
-    re.compile(template, re.I)
-    for template in (
-        rf"suspected {_NAME}[.!]*",
-        rf"(?:before anything else|first of all)[,:] {_NAME}[.!]*",
-        rf"(?:a )?combination of {_NAME}[.!]*",
-        rf"{_NAME} to (?:rule out|exclude) [\w ]{{3,40}}[.!]*",
-        rf"{_NAME} (?:is|are) (?:{_SEEN}|mandatory|compulsory|essential|first[- ]line|the gold standard|my recommendation"
+    (tuple(parts.split("|")), re.compile(template, re.I))
+    for parts, template in (
+        ("suspected ", rf"suspected {_NAME}[.!]*"),
+        ("before anything|first of all", rf"(?:before anything else|first of all)[,:] {_NAME}[.!]*"),
+        ("combination", rf"(?:a )?combination of {_NAME}[.!]*"),
+        (" to ", rf"{_NAME} to (?:rule out|exclude) [\w ]{{3,40}}[.!]*"),
+        (" is | are ", rf"{_NAME} (?:is|are) (?:{_SEEN}|mandatory|compulsory|essential|first[- ]line|the gold standard|my recommendation"
         r"|the standard of care|(?:most )?urgent|the (?:treatment|drug|test|agent) of choice"
-        rf"|the first[- ]line (?:drug|agent|treatment|therapy)){_OF_CASE}[.!]*",
-        rf"an? [\w-]+ (?:of|in|involving|within) {_NAME} is {_SEEN}{_OF_CASE}[.!]*",
-        rf"{_NAME} (?:without delay|immediately|urgently|right away|straight away|asap|stat|now|at once|today)[.!]*",
-        rf"an? [\w -]{{3,40}}(?:,|:| such as|, i\.e\.,?|, namely) {_NAME}[.!]*",
-        r"(?:biologics?|[\w-]+ (?:therapy|treatment|agent|inhibitor|antibiotics?|drug))(?:,|:| such as|, i\.e\.,?| with"
-        rf"| like) {_NAME}[.!]*",
-        rf"(?:i(?:'d| would) )?(?:start|give|use|prescribe|try|add) an? [\w -]{{2,30}} (?:such as|like) {_NAME}[.!]*",
-        r"[^(),;:]{3,50} \((?P<name>[^()]{2,60})\)(?: is (?:first[- ]line|indicated|the answer|needed|preferred))?[.!]*",
-        rf"(?:[^.;]{{0,60}}, )?(?:(?:this|it) is |the pattern is |(?:this|it) has )?{_NAME} (?:ventilatory |lung |airways? )*"
-        r"(?:defect|pattern|disease|process|type|picture|physiology|one|features)[.!]*",
-        rf"{_NAME} ?>{{1,3}} ?[^<>=]{{2,80}}(?:> ?[^<>=]{{2,80}})*",
+        rf"|the first[- ]line (?:drug|agent|treatment|therapy)){_OF_CASE}[.!]*"),
+        (" is ", rf"an? [\w-]+ (?:of|in|involving|within) {_NAME} is {_SEEN}{_OF_CASE}[.!]*"),
+        ("without delay|immediately|urgently|away|asap|stat|now|at once|today", rf"{_NAME} (?:without delay|immediately|urgently|right away|straight away|asap|stat|now|at once|today)[.!]*"),
+        ("a", rf"an? [\w -]{{3,40}}(?:,|:| such as|, i\.e\.,?|, namely) {_NAME}[.!]*"),
+        ("biologic|therapy|treatment|agent|inhibitor|antibiotic|drug", r"(?:biologics?|[\w-]+ (?:therapy|treatment|agent|inhibitor|antibiotics?|drug))(?:,|:| such as|, i\.e\.,?| with"
+        rf"| like) {_NAME}[.!]*"),
+        ("such as|like", rf"(?:i(?:'d| would) )?(?:start|give|use|prescribe|try|add) an? [\w -]{{2,30}} (?:such as|like) {_NAME}[.!]*"),
+        ("(", r"[^(),;:]{3,50} \((?P<name>[^()]{2,60})\)(?: is (?:first[- ]line|indicated|the answer|needed|preferred))?[.!]*"),
+        ("defect|pattern|disease|process|type|picture|physiology|one|features", rf"(?:[^.;]{{0,60}}, )?(?:(?:this|it) is |the pattern is |(?:this|it) has )?{_NAME} (?:ventilatory |lung |airways? )*"
+        r"(?:defect|pattern|disease|process|type|picture|physiology|one|features)[.!]*"),
+        (">", rf"{_NAME} ?>{{1,3}} ?[^<>=]{{2,80}}(?:> ?[^<>=]{{2,80}})*"),
     )
 )
 _DENIED = re.compile(
@@ -202,7 +203,7 @@ _CUE = re.compile(
     r"|hinking|ake|aking|ermed|hen|ies|oday|ype)|u(?:nifies|p to|rgent|rgently)|v(?:isible|isuali[sz]ed)"
     r"|w(?:ould fit|hat|hich is|ith|eighing))(?![a-z])"
 )
-_SIGN_ENDS = "∴→⇒➜▸➤»>"
+_SIGN_CHARACTERS = "∴→⇒➜▸➤»>="
 _MAPPED = re.compile(rf" (?:=|{_SIGN}) ")
 _SUMS_UP = re.compile(
     rf"(?:{_SIGN}|>{{2,}}|here|so|thus|hence|therefore|overall|in (?:this|our) (?:case|patient))", re.I
@@ -242,9 +243,15 @@ _SAME_UNIT = {"hr": "h", "hour": "h", "day": "d", "week": "wk", "month": "mo", "
 MAX_ROUNDING = Fraction(1, 200)  # "67%" is two thirds
 
 
+def has_sign(text: str) -> bool:
+    """Whether a text may have an arrow or an equals sign between words."""
+    return any(map(text.__contains__, _SIGN_CHARACTERS))
+
+
 def read_closing(text: str, options: Sequence[str], forms: OptionForms, is_contested: bool) -> int | None:
     """The option that the reply concludes with; `is_contested`: it claims several, so that it must prefer one."""
-    option = _of_several(text, options) if len(text) <= MAX_CLOSING and _LONE_LETTER.search(text) else None
+    has_letter = _LONE_LETTER.search(text) is not None
+    option = _of_several(text, options) if len(text) <= MAX_CLOSING and has_letter else None
     if is_contested or option is not None:
         return option
     if opening := _OPENING.match(text) or _WITH_PARTICLE.fullmatch(text):
@@ -254,16 +261,16 @@ def read_closing(text: str, options: Sequence[str], forms: OptionForms, is_conte
     if not sentences or len(sentences[-1]) > MAX_CLOSING:
         return None
     last = sentences[-1].lstrip("◦•-* ")
-    has_letter = _LONE_LETTER.search(last) is not None
+    has_letter = has_letter and _LONE_LETTER.search(last) is not None
     for template in _LETTERED if has_letter else ():
         if (named := template.fullmatch(last)) and last[named.start("name")].isupper():
             return _lettered(named["name"], options)
     is_alone = len(sentences) == 1
     if is_alone and (option := read_quantity(text, options)) is not None:
         return option
-    if _DENIED.search(last.lower()) and not _CLAUSE_BREAK.search(last):
-        return None
     if not has_letter and not has_telling_words(last, option_tokens(tuple(options))):
+        return None
+    if _DENIED.search(last.lower()) and not _CLAUSE_BREAK.search(last):
         return None
     named_options = {_named(name, options, forms) for name in _names(text, last, is_alone)} - {None}
     if not named_options and is_alone:
@@ -273,16 +280,17 @@ def read_closing(text: str, options: Sequence[str], forms: OptionForms, is_conte
 
 def _names(text: str, last: str, is_alone: bool) -> Iterator[str]:
     """What the last sentence may conclude with."""
-    if len(_MAPPED.findall(text)) > 1 and not _SUMS_UP.match(last):
-        return  # "fever → pneumonia, wheeze → asthma"
-    if not _CUE.search(last.lower()):
+    lower = last.lower()
+    if not _CUE.search(lower):
         return
-    has_sign = any(map(text.__contains__, _SIGN_ENDS))
-    signed = _SIGNED.search(text, max(0, len(text) - MAX_CLOSING)) if has_sign else None
+    is_signed = has_sign(text)
+    if is_signed and len(_MAPPED.findall(text)) > 1 and not _SUMS_UP.match(last):
+        return  # "fever → pneumonia, wheeze → asthma"
+    signed = _SIGNED.search(text, max(0, len(text) - MAX_CLOSING)) if is_signed else None
     if signed and not _is_denied(signed[0], signed):
         yield signed["name"]
-    for template in (*_CONCLUDING, *_ALONE) if is_alone else _CONCLUDING:
-        if (named := template.fullmatch(last)) and not _is_denied(last, named):
+    for parts, template in (*_CONCLUDING, *_ALONE) if is_alone else _CONCLUDING:
+        if any(map(lower.__contains__, parts)) and (named := template.fullmatch(last)) and not _is_denied(last, named):
             yield named["name"]
 
 

@@ -113,7 +113,8 @@ SUPPOSES = re.compile(
 _SO = re.compile(
     r"(?<=\w)(?:[,;:]| [-–—]|,? and) (?:so(?! (?:that|much|many|is|are|does|far|called))|hence|thus|therefore|also|donc|daher|deshalb|поэтому)(?! (?:that|the \w+ (?:is|are) (?:not|normal)))\b"
 )
-IDIOM = re.compile(
+_IN_IDIOMS = ("nation", "lusion", "if ", "in other words", "lacking", "missing", "doubt", "nothing ", "none other")
+_IDIOM = re.compile(
     r"\b(?:by |through )?(?:an? |the )?(?:process of )?(?:elimination|exclusion)(?= (?:leaves|we|i|gives|leads|it)\b|,)|\bif (?:pressed|pushed|forced|i had to \w+|i must \w+|i have to \w+|made to choose)\b,?|\bin other words\b|\A\W*what(?:'s| is) (?:lacking|missing)\b|\b(?:there is |there's )?no doubt\b"
     r"|\bnothing (?:but|else than|other than)\b|\bnone other than\b",
     re.I,
@@ -121,10 +122,16 @@ IDIOM = re.compile(
 _PRONOUN = re.compile(r"\bI(?=[' ][a-z])")
 
 
+def without_idioms(sentence: str) -> str:
+    """A sentence without idioms that deny and suppose nothing: "by exclusion", "no doubt"."""
+    lower = sentence.lower()
+    return _IDIOM.sub(" ", sentence) if any(map(lower.__contains__, _IN_IDIOMS)) else sentence
+
+
 def clauses_of(sentence: str) -> list[str]:
     """The clauses of a sentence that deny, suppose, compare and report nothing."""
     kept = []
-    sentence = IDIOM.sub(" ", sentence)
+    sentence = without_idioms(sentence)
     *_, marker = [None, *_SO.finditer(sentence)]
     sentence = sentence[marker.end() :] if marker else sentence
     sentence = SUPPOSES.sub("", sentence, count=1) if SUPPOSES.match(sentence) else sentence
@@ -149,7 +156,7 @@ def weigh(sentence: str, meanings: OptionMeanings, is_whole_sentence: bool = Fal
     clauses = [sentence] if is_whole_sentence else clauses_of(sentence)
     if not any(may_mean(clause, meanings) for clause in clauses):
         return {}
-    words = frozenset().union(*(meanings_of(_PRONOUN.sub("", clause), meanings) for clause in clauses))
+    words = frozenset().union(*(meanings_of(_without_pronoun(clause), meanings) for clause in clauses))
     for option, (telling, own) in enumerate(zip(meanings.telling, meanings.all, strict=True)):
         weight = sum(_weight(word) for word in words & telling)
         is_all = _is_all_said(option, words, meanings)
@@ -169,6 +176,10 @@ def weigh(sentence: str, meanings: OptionMeanings, is_whole_sentence: bool = Fal
         others = max(score for option, score in scores.items() if option != whole[0])
         return {whole[0]: scores[whole[0]]} if others < scores[whole[0]] / 2 else scores
     return scores
+
+
+def _without_pronoun(clause: str) -> str:
+    return _PRONOUN.sub("", clause) if "I" in clause else clause
 
 
 def _covers(words: frozenset[str], own: frozenset[str]) -> bool:
