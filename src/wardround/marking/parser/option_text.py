@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain, islice
 from operator import methodcaller
 
 from wardround.marking.parser.words.kept import kept
@@ -76,14 +77,14 @@ def fold_word(word: str) -> str:
 
 
 @kept
-def _fold_unspaced(unspaced: str) -> str:
+def _fold_unspaced(unspaced: str) -> tuple[str, ...]:
     """The folded words of a text without spaces."""
-    return " ".join(map(fold_word, WORD.findall(unspaced)))
+    return tuple(" ".join(map(fold_word, WORD.findall(unspaced))).split())
 
 
 def folded_words(text: str) -> tuple[str, ...]:
     """The folded words of a text."""
-    return tuple(" ".join(map(_fold_unspaced, text.split())).split())
+    return tuple(chain.from_iterable(map(_fold_unspaced, text.split())))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -241,13 +242,16 @@ def mark_option_texts(text: str, words: tuple[str, ...], forms: OptionForms) -> 
         return text
     for forms_of_word in forms_by_word.values():
         forms_of_word.sort(key=len, reverse=True)
+    starts = [index for index, word in enumerate(words) if word in forms_by_word]
     pattern = WORD if not text.isascii() else _ASCII_WORD if _SIGNED.search(text) else _UNSIGNED_WORD
-    spans = list(map(_SPAN, pattern.finditer(text)))
+    last = starts[-1] + len(forms_by_word[words[starts[-1]]][0])
+    spans = list(map(_SPAN, islice(pattern.finditer(text), last)))
     parts, end_of_last, next_index = [], 0, 0
-    for index, word in enumerate(words):
-        if word not in forms_by_word or index < next_index:
+    for index in starts:
+        if index < next_index:
             continue
-        form = next((form for form in forms_by_word[word] if form == words[index : index + len(form)]), ())
+        forms_of_word = forms_by_word[words[index]]
+        form = next((form for form in forms_of_word if form == words[index : index + len(form)]), ())
         if not form:
             continue
         start, end = spans[index][0], spans[index + len(form) - 1][1]

@@ -254,6 +254,7 @@ class OptionMeanings(NamedTuple):
     names: list[frozenset[str]]  # of each option: the meanings of phrases that are the whole option
     content: list[frozenset[str]]  # of each option: the meanings that must be said for all of it to be said, or none
     evidence: frozenset[str]  # meanings and beginnings of sounds of which a text that means an option has one
+    decisive: frozenset[str]  # those of them without which no option is told from the others
 
 
 @lru_cache(maxsize=1 << 12)
@@ -306,8 +307,10 @@ def option_meanings(options: tuple[str, ...]) -> OptionMeanings:
             by_start.setdefault(heard[:MIN_ALIKE], []).append((heard, its_stem))
     content = [_content(own) if place not in contained else frozenset() for place, own in enumerate(all_meanings)]
     evidence = frozenset().union(*all_meanings) - WORDS["polarity"] | {f"^{start}" for start in by_start} | {UNKNOWN}
+    told = frozenset().union(*telling, *content) | frozenset((UNKNOWN,))
+    decisive = told | {f"^{heard[:MIN_ALIKE]}" for of in sounds for heard, its_stem in of.items() if its_stem in told}
     return OptionMeanings(
-        all_meanings, telling, sounds, tokens.initials, words, by_start, contained, names, content, evidence
+        all_meanings, telling, sounds, tokens.initials, words, by_start, contained, names, content, evidence, decisive
     )
 
 
@@ -342,6 +345,11 @@ def _possible_meanings(unspaced: str) -> frozenset[str]:
 def may_mean(text: str, options: OptionMeanings) -> bool:
     """Whether a text may have a meaning of an option: a fast test."""
     return not options.evidence.isdisjoint(chain.from_iterable(map(_possible_meanings, text.split())))
+
+
+def may_decide(text: str, options: OptionMeanings) -> bool:
+    """Whether a text may have a meaning that tells an option from the others: a fast test."""
+    return not options.decisive.isdisjoint(chain.from_iterable(map(_possible_meanings, text.split())))
 
 
 def _clipped(heard: str, sounds: list[dict[str, str]]) -> set[str]:

@@ -6,7 +6,7 @@ What is left must have words, or meanings (meanings.py), that one option has and
 
 import re
 
-from wardround.marking.parser.conclusions.meanings import NUMBERED, OptionMeanings, may_mean, meanings_of
+from wardround.marking.parser.conclusions.meanings import NUMBERED, OptionMeanings, may_decide, meanings_of
 from wardround.marking.parser.option_tokens import CONTRASTS, WORDS, stem
 from wardround.marking.parser.words.word_search import WordSearch
 
@@ -149,12 +149,12 @@ def clauses_of(sentence: str) -> list[str]:
 
 def weigh(sentence: str, meanings: OptionMeanings, is_whole_sentence: bool = False) -> dict[int, float]:
     """The options that a sentence has evidence for, with its weight; `is_whole_sentence`: also what it denies."""
-    if not may_mean(sentence, meanings):
+    if not may_decide(sentence, meanings):
         return {}
     scores: dict[int, float] = {}
     opposed = 0.0  # of another side or course than is said
     clauses = [sentence] if is_whole_sentence else clauses_of(sentence)
-    if not any(may_mean(clause, meanings) for clause in clauses):
+    if not any(may_decide(clause, meanings) for clause in clauses):
         return {}
     words = frozenset().union(*(meanings_of(_without_pronoun(clause), meanings) for clause in clauses))
     for option, (telling, own) in enumerate(zip(meanings.telling, meanings.all, strict=True)):
