@@ -18,8 +18,9 @@ from wardround.marking.parser.conclusions.meanings import (
     phrases_of,
     roots_of,
 )
-from wardround.marking.parser.conclusions.stating import read_absence, read_all_or_none, read_stated
-from wardround.marking.parser.conclusions.weighing import REFUTED, SUPPOSES, clauses_of, weigh, without_idioms
+from wardround.marking.parser.conclusions.naming import read_names
+from wardround.marking.parser.conclusions.stating import is_fact, read_absence, read_all_or_none, read_stated
+from wardround.marking.parser.conclusions.weighing import MIN_EVIDENCE, REFUTED, SUPPOSES, clauses_of, weigh, without_idioms
 from wardround.marking.parser.loose import has_same_quantities
 from wardround.marking.parser.option_text import folded_words, option_forms
 from wardround.marking.parser.option_tokens import WORDS, stems_of
@@ -177,6 +178,9 @@ def _is_only_aside(text: str, option: int) -> bool:
 
 def _read_sentences(text: str, sentences: list[str], options: Sequence[str]) -> int | None:
     """The option of the last sentence that has evidence for one, if it is a conclusion."""
+    meanings = option_meanings(tuple(options))
+    if (option := read_names(sentences, lambda words, is_bare: _named(words, is_bare, meanings))) is not None:
+        return option
     option = _read_conclusion(text, sentences, options)
     if option is not None or len(sentences) > MAX_SENTENCES:
         return option
@@ -230,6 +234,9 @@ def _read_conclusion(text: str, sentences: list[str], options: Sequence[str]) ->
         scores = weigh(sentence, meanings)
         if len(scores) > 1:
             return _named_first(sentence, meanings) if len(sentences) == 1 else None
+        if scores and len(sentences) > 1 and is_fact(sentence, lambda text: weigh(text, meanings)):
+            is_denying = True
+            continue
         if scores:
             option = next(iter(scores))
             is_named = len(sentences) == 1 and _named_first(sentence, meanings) == option
@@ -290,6 +297,16 @@ def _named_first(sentence: str, meanings: OptionMeanings) -> int | None:
     return option if _says_the_same(head, option, meanings) else None
 
 
+def _named(words: str, is_bare: bool, meanings: OptionMeanings) -> int | None:
+    """The option that a few words name; `is_bare`: they must say all of it, because no word says that it is chosen."""
+    if is_bare:
+        return _named_first(words, meanings)
+    if len(words.split()) > MAX_NAME_WORDS or _VERB.search(words) or _DISTANT_WORDS.search(words):
+        return None
+    scores = {option: weight for option, weight in weigh(words, meanings).items() if weight >= MIN_EVIDENCE}
+    return next(iter(scores)) if len(scores) == 1 else None
+
+
 def _says_the_same(name: str, option: int, meanings: OptionMeanings) -> bool:
     """Whether a name says all that an option says, and no more."""
     words = stems_of(name, meanings.initials)
@@ -297,10 +314,13 @@ def _says_the_same(name: str, option: int, meanings: OptionMeanings) -> bool:
         return True  # "PTU"
     said, own = meanings_of(name, meanings), meanings.all[option]
     covered: set[int] = set()
+    said_otherwise: set[int] = set()
     for start, end, meaning in phrases_of(words):
         if meaning in meanings.names[option]:
             covered.update(range(start, end))
-    rest = [word for place, word in enumerate(words) if place not in covered]
+        elif meaning in own:
+            said_otherwise.update(range(start, end))
+    rest = [word for place, word in enumerate(words) if place not in covered | said_otherwise]
     allowed = own | WORDS["idle"] | WORDS["added"] | WORDS["vague"]
     if any(word not in allowed and not (roots_of(word) and own.issuperset(roots_of(word))) for word in rest):
         return False

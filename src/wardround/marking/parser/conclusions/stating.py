@@ -99,6 +99,8 @@ _SEES_NO = re.compile(
 _REPORTED = re.compile(
     r"\b(?:if|histor\w+|previous\w*|denies|but|however|except|unless|may|might|could|patient has no)\b|\?", re.I
 )
+_NAMED_NEXT = re.compile(r"\b(?:option|answer|it (?:is|must be)|comes next|is next|i'd|i would)\b", re.I)
+_OF_CASE = re.compile(r"(?:the|this|that|these|those|it|what|here|there|his|her|their|our|my|i|we|he|she|all|both)\b", re.I)
 _APPOSED = re.compile(
     r".{25,}, (?:i\.e\.,? |that is,? |namely,? |in other words,? )?((?:(?:in|at|within) )?(?:an?|the) [\w'/-]+(?: [\w'/-]+){0,5})[\s.!]*",
     re.S,
@@ -106,7 +108,7 @@ _APPOSED = re.compile(
 _VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|can|could|may|might|would|should|must|will|does|do|measures?|means?|corresponds?|represents?|proves?|reflects?|betrays?|calls?|demands?|deserves?|warrants?|tells?|constitutes?|meets?|fulfil?ls?"
     r"|amounts?|comes?|counts?|belongs?|falls?|indicates?|suggests?|equals?|fits?|explains?|accounts?|remains|seems|appears?|puts?|makes?"
-    r"|lies|lie|ends?|causes?|reverses?|requires?|needs?|affects?|occurs?|leads?|shows?|gives?|uses?|treats?|prevents?"
+    r"|lies|lie|helps?|hurts?|argues?|works?|ends?|causes?|reverses?|requires?|needs?|affects?|occurs?|leads?|shows?|gives?|uses?|treats?|prevents?"
     r"|\w{3,}(?:izes|ises|ates|uces|ifies|ails|ens|ains|erves|olds|eads|umps|ells|asks|ides)\b)\b",
     re.I,
 )
@@ -158,6 +160,18 @@ def _stated_in(main: str, weigh: Weigh, exact: Exact) -> int | None:
         if verb[0].lower() not in ("has", "have", "can", "could", "would", "should", "must", "will", "may", "might"):
             continue
     return None
+
+
+def is_fact(sentence: str, weigh: Weigh) -> bool:
+    """Whether a sentence only says something of an option, its subject: "BPH gives a smooth gland"."""
+    main = _LEAD.sub("", _BRACKETED.sub("", sentence), count=1)
+    verb = _VERB.search(main, 0, MAX_SUBJECT)
+    if verb is None or _OF_CASE.match(main) or _NAMED_NEXT.search(main):
+        return False
+    subject, predicate = main[: verb.start()], main[verb.start() :]
+    if _OF_CASE.match(subject.rpartition(", ")[2]):
+        return False
+    return bool(weigh(subject)) and _VERDICT.match(predicate) is None
 
 
 def read_all_or_none(sentence: str, options: Sequence[str]) -> int | None:
