@@ -185,10 +185,12 @@ def _unambiguous_initials(texts: list[str]) -> tuple[dict[str, tuple[str, ...]],
             usual = _NAMES.get(letters, words)
             is_other = usual != words and not set(usual).isdisjoint(words)  # AF is not atrial flutter
             options_by_letters.setdefault(letters, set()).add(option if is_whole and not is_other else -1)
+    _said = frozenset(word for text in texts for word in _long_names(folded_words(text)))
     is_free = {
         letters
         for letters, words in words_by_letters.items()
-        if len(words) == 1 and letters not in _NAMES and letters.lower() not in _NOT_INITIALS
+        if len(words) == 1 and letters.lower() not in _NOT_INITIALS
+        and (letters not in _NAMES or _said.isdisjoint(_NAMES[letters]))
     }
     by_initials = {
         letters: min(places) for letters, places in options_by_letters.items() if len(places) == 1 and min(places) >= 0

@@ -12,6 +12,7 @@ from wardround.core.text import LETTERS
 from wardround.marking.parser.conclusions.closing import has_sign, read_quantity
 from wardround.marking.parser.conclusions.meanings import (
     OptionMeanings,
+    may_decide,
     may_mean,
     meanings_of,
     option_meanings,
@@ -21,7 +22,7 @@ from wardround.marking.parser.conclusions.meanings import (
 from wardround.marking.parser.conclusions.naming import read_names
 from wardround.marking.parser.conclusions.stating import is_fact, read_absence, read_all_or_none, read_stated
 from wardround.marking.parser.conclusions.weighing import MIN_EVIDENCE, REFUTED, SUPPOSES, clauses_of, weigh, without_idioms
-from wardround.marking.parser.loose import has_same_quantities
+from wardround.marking.parser.loose import has_same_quantities, read_part
 from wardround.marking.parser.option_text import folded_words, option_forms
 from wardround.marking.parser.option_tokens import WORDS, stems_of
 from wardround.marking.parser.words.word_search import WordSearch
@@ -99,6 +100,7 @@ _ORDINAL = re.compile(
     re.I,
 )
 _YES_OR_NO = frozenset(("yes", "no"))
+_LONG_WORD = re.compile(r"[A-Za-z]{3}")
 _PRESENT = re.compile(
     r"\A\W*(?:s[íi]|oui|ja|sim|да|yes|yep|yeah|是|有|はい|네)(?=\W)|\b(?:is|are) (?:indeed |clearly |definitely )?(?:present|visible|seen|evident)\b"
     r"(?<!not visible)|\A(?:so )?there (?:is|are) (?!no\b|not\b)",
@@ -179,7 +181,12 @@ def _is_only_aside(text: str, option: int) -> bool:
 def _read_sentences(text: str, sentences: list[str], options: Sequence[str]) -> int | None:
     """The option of the last sentence that has evidence for one, if it is a conclusion."""
     meanings = option_meanings(tuple(options))
-    if (option := read_names(sentences, lambda words, is_bare: _named(words, is_bare, meanings))) is not None:
+    option = read_names(
+        sentences,
+        lambda sentence: may_decide(sentence, meanings),
+        lambda words, is_bare: _named(words, is_bare, meanings, options) if may_decide(words, meanings) else None,
+    )
+    if option is not None:
         return option
     option = _read_conclusion(text, sentences, options)
     if option is not None or len(sentences) > MAX_SENTENCES:
@@ -297,14 +304,16 @@ def _named_first(sentence: str, meanings: OptionMeanings) -> int | None:
     return option if _says_the_same(head, option, meanings) else None
 
 
-def _named(words: str, is_bare: bool, meanings: OptionMeanings) -> int | None:
+def _named(words: str, is_bare: bool, meanings: OptionMeanings, options: Sequence[str]) -> int | None:
     """The option that a few words name; `is_bare`: they must say all of it, because no word says that it is chosen."""
     if is_bare:
         return _named_first(words, meanings)
     if len(words.split()) > MAX_NAME_WORDS or _VERB.search(words) or _DISTANT_WORDS.search(words):
         return None
     scores = {option: weight for option, weight in weigh(words, meanings).items() if weight >= MIN_EVIDENCE}
-    return next(iter(scores)) if len(scores) == 1 else None
+    if scores or REFUTED.search(words) or not _LONG_WORD.search(words):
+        return next(iter(scores)) if len(scores) == 1 else None
+    return read_part(words, folded_words(words), options)
 
 
 def _says_the_same(name: str, option: int, meanings: OptionMeanings) -> bool:

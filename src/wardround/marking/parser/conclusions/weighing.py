@@ -102,8 +102,8 @@ REFUTED = WordSearch(
     r"|worr(?:y|ied|ies|ying)|forget|doubt\w*|can go(?! home)|(?:is|are|be) lost|away from|mistake|anything but|all but|ni|next best|have (?:said|chosen|called|thought|worried|picked)|\w{3,}rait|w[äa]re|ser[íi]a|drop(?:s|ped)?|aside|opposite|instead|typically|usually|generally|tends?|often|always|commonly)\b"
     r"|n't\b|\?|\b(?:nicht|kein\w*|ne |pas|non|n[ãa]o|sin|sans|senza|ohne|aber)\b|\bне\b|\b(?:невер|неправ|исключ|маловер)\w+|[不没無非未]|ない|ません|아니|않|없"
 )
-_WOULD = WordSearch(r"\bwould\b")
-_MEANT_WOULD = WordSearch(
+WOULD = WordSearch(r"\bwould\b")
+MEANT_WOULD = WordSearch(
     r"\b(?:i|we|one) would\b|\b(?:first|best|next|ideal|safest)\b[^,;]*\bwould be|\bi'd\b|\bwould (?:be (?:the|my|our|best|most|appropriate|indicated|reasonable|suitable|preferred|right|correct|ideal)|benefit|do\b|suffice|fit|explain)"
 )
 SUPPOSES = re.compile(
@@ -141,7 +141,7 @@ def clauses_of(sentence: str) -> list[str]:
         is_denied = is_denied or (place > 0 and clause.startswith("as ") and REFUTED.search(pieces[place - 1]))
         if not clause or is_denied or REFUTED.search(clause):
             continue  # "asthma does | not fit"; "not report this | as pneumonia"
-        if _WOULD.search(clause) and not _MEANT_WOULD.search(clause):
+        if WOULD.search(clause) and not MEANT_WOULD.search(clause):
             continue
         kept.append(clause)
     return kept
