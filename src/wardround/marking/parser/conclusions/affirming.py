@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from wardround.core.text import LETTERS
 from wardround.marking.parser.conclusions.closing import has_sign, read_quantity
+from wardround.marking.parser.conclusions.lettering import read_placed_letter
 from wardround.marking.parser.conclusions.meanings import (
     OptionMeanings,
     may_decide,
@@ -100,6 +101,7 @@ _ORDINAL = re.compile(
     re.I,
 )
 _YES_OR_NO = frozenset(("yes", "no"))
+_LONE_LETTER = re.compile(r"(?<![\w'])[A-J](?![\w'])")
 _LONG_WORD = re.compile(r"[A-Za-z]{3}")
 _PRESENT = re.compile(
     r"\A\W*(?:s[íi]|oui|ja|sim|да|yes|yep|yeah|是|有|はい|네)(?=\W)|\b(?:is|are) (?:indeed |clearly |definitely )?(?:present|visible|seen|evident)\b"
@@ -181,6 +183,8 @@ def _is_only_aside(text: str, option: int) -> bool:
 def _read_sentences(text: str, sentences: list[str], options: Sequence[str]) -> int | None:
     """The option of the last sentence that has evidence for one, if it is a conclusion."""
     meanings = option_meanings(tuple(options))
+    if _LONE_LETTER.search(text) and (option := read_placed_letter(text, options)) is not None:
+        return option
     option = read_names(
         sentences,
         lambda sentence: may_decide(sentence, meanings),
