@@ -82,6 +82,7 @@ _SAID_OF = re.compile(
     r"|compatible|shown|seen|confirmed|involved|affected|responsible|correct|right|best|given|started|appropriate|it)))\b"
     r"|(?:would be (?:of (?:low|little|no)|less|un\w+|in\w+|too|non-?diagnostic)|does|do|cannot|can't|lacks?|may|might|could|causes?|crosses|takes?)\b)"
 )
+_TRIED = re.compile(r"[)\]]? (?:not|has been|is (?:not|out|wrong|excluded|unlikely|contra-?indicated)|isn't|can't|cannot|won't)\b")
 _PHRASE_BREAK = re.compile(r"[,;]| but ")
 _NUMBERED = re.compile(r"\s*\d")
 _ENTRY = re.compile(r"[.)] [A-Z\ue000-\uefff]|\) [a-z]|[\"']? ?[:=(] ?(?:[\d.]|true|false|null)")  # "A) no", "A: 10%"
@@ -275,6 +276,8 @@ def _worded_rule(text: str, mention: Mention, before: str, rejected: Mention | N
 
 def _is_said_of(text: str, mention: Mention, near: str) -> bool:
     """Whether a sentence that begins with "so" only says something of an option: "so warfarin is teratogenic"."""
+    if mention.kind == LETTER and _SO.search(near) and _TRIED.match(text, mention.end):
+        return True  # "so A has been tried"
     return (
         mention.kind in (TEXT, BOTH) and _SO.search(near) is not None and _SAID_OF.match(text, mention.end) is not None
     )

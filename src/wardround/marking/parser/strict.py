@@ -89,6 +89,8 @@ def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAn
     if option is not None:
         is_contested = rule in _WEAK_RULES and len(text) > MIN_CONTESTED and not _states_letter(text, option)
         affirmed = _read_affirmed(text, options, forms) if is_contested else None
+        if affirmed is not None and affirmed != option and _read_placed(text, options) == affirmed:
+            return affirmed, "affirmed"
         if affirmed is None or affirmed == option:
             return option, rule
         first, *_, last = sentences if len(sentences := _SENTENCE_END.split(text.strip())) > 1 else (text, text)
@@ -110,6 +112,12 @@ def _read_affirmed(text: str, options: Sequence[str], forms: OptionForms) -> int
     from wardround.marking.parser.conclusions.affirming import read_affirmed
 
     return read_affirmed(_reworded(text, forms), options)
+
+
+def _read_placed(text: str, options: Sequence[str]) -> int | None:
+    from wardround.marking.parser.conclusions.lettering import read_placed_letter
+
+    return read_placed_letter(text, options)
 
 
 def _states_letter(text: str, option: int) -> bool:

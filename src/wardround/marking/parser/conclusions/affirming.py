@@ -185,6 +185,8 @@ def _read_sentences(text: str, sentences: list[str], options: Sequence[str]) -> 
     meanings = option_meanings(tuple(options))
     if _LONE_LETTER.search(text) and (option := read_placed_letter(text, options)) is not None:
         return option
+    if len(sentences) > 1 and (option := _named_letter(sentences[-1], options)) is not None:
+        return option
     option = read_names(
         sentences,
         lambda sentence: may_decide(sentence, meanings),

@@ -16,7 +16,7 @@ MIN_LENGTH = 40  # characters of a reply with reasons: the rules for shorter one
 MAX_BEFORE = 160  # characters before a letter that may deny it
 
 _LETTER = r"[(\[\"']*(?:(?:option|choice|letter|answer|statement) )?[(\[\"']*(?P<letter>[A-J])[)\]\"']*"
-_ENDED = r"(?=\s*(?:[.!]+(?:\s|\Z)|[.!]*\Z|\n))"
+_ENDED = r"(?=\s*(?:[.!]+(?:\s+(?![a-z]{2})|\Z)|[.!]*\Z|\n))"
 _BEGINS = r"(?:\A|(?<=[.!?…]\s)|(?<=\n))"
 # what stands before and after a letter in the place of an answer
 _PLACES = tuple(
@@ -26,17 +26,21 @@ _PLACES = tuple(
         rf"(?<=[a-z]:) {_LETTER}{_ENDED}",
         rf"{_BEGINS}{_LETTER}{_ENDED}",
         rf"{_BEGINS}(?:(?i:leaning(?: towards?)?|going (?:for|with)|ans(?:wer)?|so|hence|thus|therefore|ergo|overall|pick|my (?:pick|vote|answer|choice)|verdict|conclusion"
-        rf"|i(?:'d| would|'ll)? (?:say|go (?:for|with)|pick|choose|vote|opt for)))(?:[ ,:=–-]+(?i:of the (?:\w+)|from (?:the|this) list|it(?:'s| is|s| must be)|that(?:'s| is|s)|this is|i(?:'d| would) (?:say|go (?:for|with)|pick|choose)))*[ ,:=–-]+{_LETTER}(?=[.,;!)]|\s*\Z| please| here)",
+        rf"|choosing|picking|i(?:'d| would|'ll|'m| am)? (?:say|go(?:ing)? (?:for|with)|pick(?:ing)?|choos(?:e|ing)|vote|voting|opt(?:ing)? for)))(?:[ ,:=–-]+(?i:of the (?:\w+)|from (?:the|this) list|it(?:'s| is|s| must be)|that(?:'s| is|s)|this is|i(?:'d| would) (?:say|go (?:for|with)|pick|choose)))*[ ,:=–-]+{_LETTER}(?=[.,;!)]|\s*\Z| please| here| \()",
         rf"(?i:\b(?:makes?|making|leaves|leaving|left with|favou?rs?|supports?|described (?:in|under|by)|listed (?:in|under|as)|found (?:in|under)|given (?:in|under|as)|combination in"
         rf"|to (?:withhold|avoid|give|choose|pick|select|order|perform|do|start|exclude|suspect) is|(?:answer|choice|pick|diagnosis|one|exception|drug|test|finding|lobe|structure) is|it(?:'s|s| is| must be)|that(?:'s|s| is)|this is|i\.e\.,?|goes to|speaks? for|the latter|the former)) [*]*{_LETTER}"
-        r"(?:'s)?(?=[.,;!)]|\s*\Z|\n| the (?:best|safest|right|correct|only|most|obvious|likeliest|clear)| obviously| clearly| please| here| for me| \((?!not))",
+        r"(?:'s)?(?=[.,;!)]|\s*\Z|\n| the (?:best|safest|right|correct|only|most|obvious|likeliest|clear)| right\b| obviously| clearly| please| here| for me| \((?!not))",
+        r"(?<![\w'./-])[(\[]?(?P<letter>[A-J])[)\]]? (?:remains(?! (?:a|possible|to|un))|applies|wins|stands|is left|it is|(?:would suffice|suffices|is right|is the one)(?! if))\b",
+        rf"{_BEGINS}(?:Choice|Option|Letter|Answer) (?P<letter>[A-J])(?= \()",
+        rf"[a-z]{{3,}}, (?:letter |option |choice )?(?P<letter>[A-J]){_ENDED}",
+        rf"\s=\s(?:option|choice|letter) (?P<letter>[A-J])(?=[.,;!)]|\s*\Z|\n)",
         rf"\w[ ][(\[](?:(?:option|choice|letter|answer) )?(?P<letter>[A-J])[)\]]{_ENDED}",
     )
 )
 _CLAUSE = re.compile(r"[.!?;:,\n]\s|\s[–—-]\s")
 _DENIES = WordSearch(
     r"\b(?:not|no|never|neither|nor|cannot|isn't|wasn't|aren't|doesn't|don't|excluded?|excludes|against|unlike|rather than|instead of|less|least|would|could|might|may|if|were|had"
-    r"|tempt\w*|thought|think|first|initially|mistake\w*|confus\w*|trap|distractor|rul(?:e|es|ed|ing) out|eliminat\w*|wrong|incorrect|false|both|either|or|except|see|figure|panel|such as|like|as in|than)\b|\?"
+    r"|tempt\w*|thought|think|first|initially|mistake\w*|confus\w*|trap|distractor|rul(?:e|es|ed|ing) out|eliminat\w*|wrong|incorrect|false|both|either|except|see|figure|panel|such as|like|as in|than)\b|\?"
 )
 _KIND = re.compile(
     r"\b(?:type|class|grade|stage|hepatitis|vitamin|factor|group|influenza|protein|figure|panel|image|plan|category|part|segment|zone|level|point|lead|subtype|haemophilia|hemophilia|t|b)[ :-]*[(\[]?\Z",

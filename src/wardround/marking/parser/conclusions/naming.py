@@ -24,6 +24,7 @@ _POINTS = (
     r"(?: (?:man|woman|patient|boy|girl|child|film|image|picture|scan|lesion|rhythm|pattern|ecg|combination|presentation|case|all|together|therefore|clearly|must|has to|would|should|can only|most likely|probably)){0,3}"
     r"(?: is| was| are|'s|s(?= )| be| means| represents| indicates| suggests| fits| equals| describes| spells| says| looks like| sounds like| favou?rs?| points to| screams)"
     r"|(?:i(?:'d| would|'m| am)?|we(?:'d| would|'re| are)?) (?:expect|suspect|call (?:it|this)|favou?r|think (?:this is|it's|of)|go (?:for|with)|say|read (?:it|this) as|diagnose|treat (?:it |this )?as|use|give|choose|worried about|dealing with|looking at|left with|think it's)"
+    r"|(?:i'd |i would |you should |we should |please )?(?:give|start|prescribe|order|request|arrange|book|perform|do|use|get|treat (?:\w+ )?with|needs?|requires?)(?: (?:iv|im|oral|topical|intravenous|urgent|immediate|him|her|them))*"
     r"|(?:he|she|they|the patient) (?:has|have|had to have|needs?|should (?:have|get|receive|be given)|must have)"
     r"|(?:all|both|everything|the (?:findings|features|signs|picture|history|tests?|changes|clues)) (?:\w+ ){0,3}?(?:fits?|favou?rs?|suggests?|says?|points? to|indicates?|means?|spells?|makes?|supports?|speaks? for))"
 )
@@ -34,7 +35,7 @@ _POINTING = (
     r"(?:(?:(?:practically |virtually |almost |highly |strongly |very |entirely |most )?(?:characteristic|typical|diagnostic|pathognomonic|suggestive|indicative|classic) (?:of|for)"
     r"|(?:in keeping|consistent|compatible|fits?|fit in|in line|tallies) (?:best |well |perfectly )?with|speaks? for|points? (?:to|towards?|at)|pointing (?:to|towards?|at)|(?:all|both) (?:say|spell|mean|point to|favou?r|suggest|indicate|fit)"
     r"|makes? (?:this|it|him|her)|(?:this|that|which) (?:suggests?|indicates?|means|implies|reflects?|represents?|gives|defines|equals|leaves))"
-    r"|(?:swap|switch|change|exchange) (?:it|this|that|him|her|the \w+) (?:for|to|with)|reach for|time for|next step is|treatment is|management is|drug is|answer is|(?:is|as) (?:known as|called|termed|named)|proceed to|go straight (?:to|for)|goes straight to)"
+    r"|(?:swap|switch|change|exchange) (?:it|this|that|him|her|the \w+) (?:for|to|with)|reach for|time for|next step is|treatment is|management is|drug is|answer is|(?:is|as) (?:known as|called|termed|named)|suggests?|means?|indicates?|implies|confirms?|proceed to|go straight (?:to|for)|goes straight to)"
 )
 _SIGNS = r"(?:=+>|-+>|→|⇒|∴|>|=)"
 # what may stand before a name: at the beginning of a sentence, after a break within it, and anywhere
@@ -75,8 +76,7 @@ def read_names(sentences: Sequence[str], may_name: Callable[[str], bool], name: 
             continue
         if sentence.endswith("?"):
             return None
-        candidates = [(words, is_bare) for words, is_bare in _candidates(sentence) if len(sentences) > 1 or not is_bare]
-        options = (name(words, is_bare) for words, is_bare in candidates)
+        options = (name(words, is_bare) for words, is_bare in _candidates(sentence, len(sentences) == 1))
         named |= {option for option in options if option is not None}
         if len(named) > 1:
             return None
@@ -85,16 +85,17 @@ def read_names(sentences: Sequence[str], may_name: Callable[[str], bool], name: 
     return named.pop()
 
 
-def _candidates(sentence: str) -> Iterator[tuple[str, bool]]:
+def _candidates(sentence: str, is_only: bool = False) -> Iterator[tuple[str, bool]]:
     """The words of a sentence that may be a name of the answer, and whether no word before them says so."""
-    opening = _OPENS.match(sentence)
-    openings = [(opening.end(), opening.end("lead"))] if opening else []
+    opening = None if is_only else _OPENS.match(sentence)  # other rules say what the only sentence opens with
+    openings = [(opening.end(), opening.end("lead"), opening["lead"])] if opening else []
     if any(map(sentence[:-1].__contains__, _BREAKS)):
-        openings += [(found.end(), found.end()) for found in (*_GOES_ON.finditer(sentence), *_LAST_NAME.finditer(sentence))]
+        breaks = (*_GOES_ON.finditer(sentence), *_LAST_NAME.finditer(sentence))
+        openings += [(found.end(), found.end(), found[0]) for found in breaks]
     if pointed := _POINTED.search(sentence):
-        openings.append((pointed.end(), pointed.end()))
-    for end, end_of_lead in openings:
-        clause = _CLAUSE_BREAK.split(sentence[:end])[-1]
+        clause = _CLAUSE_BREAK.split(sentence[: pointed.end()])[-1].replace("non-", "")
+        openings.append((pointed.end(), pointed.end(), clause))
+    for end, end_of_lead, clause in openings:
         if _PAST.search(sentence[:end]) or REFUTED.search(clause) or (WOULD.search(clause) and not MEANT_WOULD.search(clause)):
             continue
         rest = sentence[end : end + MAX_NAME]
