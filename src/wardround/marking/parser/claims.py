@@ -39,7 +39,7 @@ _AFTER_SIGN = re.compile(
 _NO_LABEL = re.compile(
     r"\b(?:differential|consider|exclude|discard\w*|distractors?|trap|out|other|cf|eg|e\.g|such as|like)\W*\Z"
 )
-_GOES_THROUGH = re.compile(
+GOES_THROUGH = re.compile(
     r"\b(?:each|in turn|one by one|first|thought|obvious|start\w*|begin\w*|look\w*|consider\w*|compare\w*|options?"
     r"|list\w*|exclud\w+|eliminat\w+|discard\w*|drop\w*|examples?|tempt\w+|mistake\w*)\b"
 )
@@ -352,7 +352,7 @@ def _is_own_sentence(text: str, lower: str, mention: Mention, mentions: list[Men
     if mention.kind == LETTER and len(before.split()) < MIN_LEAD_WORDS:
         return False  # "My first thought: B."
     previous = before if before.strip(_LEADS) else lower[max(0, mention.start - NEAR) : mention.start]
-    if _GOES_THROUGH.search(previous) or _DENIES_IT.match(text, mention.end):
+    if GOES_THROUGH.search(previous) or _DENIES_IT.match(text, mention.end):
         return False
     others = [
         other

@@ -89,7 +89,7 @@ _NOT_LETTER = re.compile(
     r"|hemophilia|haemophilia|lead|panel|image|point|weber|subtype|segment|zone|level|part|napsin|category|grade)[ :-]*[(\[]?\Z",
     re.I,
 )
-_ANY_LETTER = re.compile(r"(?<![\w'-])(?:A(?! [a-z])|A(?= (?:and|or|is|nor|was|n[iy])\b)|[B-HJ])(?![\w'-])")
+_ANY_LETTER = re.compile(r"(?<![\w'-])(?:A(?! [a-z])|A(?= (?:and|or|is|nor|was|versus|vs|over|but|n[iy])\b)|[B-HJ])(?![\w'-])")
 _LETTERED_OPTION = re.compile(r"(?<![\w'])[A-J](?![\w'])")
 _MAPPED = re.compile(r"\s(?:=|→|⇒|[-=]+>)\s")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")

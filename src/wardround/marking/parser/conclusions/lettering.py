@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from wardround.core.text import LETTERS
 from wardround.marking.parser import phrases
+from wardround.marking.parser.claims import GOES_THROUGH
 from wardround.marking.parser.words.word_search import WordSearch
 
 MIN_LENGTH = 40  # characters of a reply with reasons: the rules for shorter ones say what is no answer
@@ -37,7 +38,7 @@ _PLACES = tuple(
         rf"\w[ ][(\[](?:(?:option|choice|letter|answer) )?(?P<letter>[A-J])[)\]]{_ENDED}",
     )
 )
-_CLAUSE = re.compile(r"[.!?;:,\n]\s|\s[–—-]\s")
+_CLAUSE = re.compile(r"[.!?;,\n]\s|\s[–—-]\s")
 _DENIES = WordSearch(
     r"\b(?:not|no|never|neither|nor|cannot|isn't|wasn't|aren't|doesn't|don't|excluded?|excludes|against|unlike|rather than|instead of|less|least|would|could|might|may|if|were|had"
     r"|tempt\w*|thought|think|first|initially|mistake\w*|confus\w*|trap|distractor|rul(?:e|es|ed|ing) out|eliminat\w*|wrong|incorrect|false|both|either|except|see|figure|panel|such as|like|as in|than)\b|\?"
@@ -52,9 +53,11 @@ _LISTED = re.compile(r"(?:\A|\n)[ \t\-•*(]*[A-J][.):] |\b[B-J][.):] [A-Z]")
 
 def read_placed_letter(text: str, options: Sequence[str]) -> int | None:
     """The option of the only letter in the place of an answer; None if there is none, or another one too."""
-    if len(text) < MIN_LENGTH or any(map(_OPTION_LETTER.search, options)) or len(_LISTED.findall(text)) > 1:
+    if len(text) < MIN_LENGTH or len(_LISTED.findall(text)) > 1:
         return None
     letters = set(_placed_letters(text))
+    if not letters or any(not letters.isdisjoint(_OPTION_LETTER.findall(option)) for option in options):
+        return None
     place = LETTERS.index(letters.pop()) if len(letters) == 1 else len(options)
     return place if place < len(options) else None
 
@@ -70,8 +73,8 @@ def _placed_letters(text: str) -> Iterator[str]:
 
 def _is_denied(before: str) -> bool:
     """Whether the words before a letter deny it, report it, or make it another thing's: "type A"."""
-    clause = _CLAUSE.split(before)[-1]
-    if _DENIES.search(clause) or _KIND.search(before) or before.rstrip("([\"' ").count("(") > before.count(")"):
+    head, _, clause = _CLAUSE.split(before)[-1].rpartition(":")
+    if GOES_THROUGH.search(head.lower()) or _DENIES.search(clause) or _KIND.search(before) or before.rstrip("([\"' ").count("(") > before.count(")"):
         return True
     lower = before.lower()
     return phrases.DISTANT.search(lower) is not None or phrases.WRONG.search(lower) is not None

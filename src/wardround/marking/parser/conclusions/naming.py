@@ -35,7 +35,7 @@ _POINTING = (
     r"(?:(?:(?:practically |virtually |almost |highly |strongly |very |entirely |most )?(?:characteristic|typical|diagnostic|pathognomonic|suggestive|indicative|classic) (?:of|for)"
     r"|(?:in keeping|consistent|compatible|fits?|fit in|in line|tallies) (?:best |well |perfectly )?with|speaks? for|points? (?:to|towards?|at)|pointing (?:to|towards?|at)|(?:all|both) (?:say|spell|mean|point to|favou?r|suggest|indicate|fit)"
     r"|makes? (?:this|it|him|her)|(?:this|that|which) (?:suggests?|indicates?|means|implies|reflects?|represents?|gives|defines|equals|leaves))"
-    r"|(?:swap|switch|change|exchange) (?:it|this|that|him|her|the \w+) (?:for|to|with)|reach for|time for|next step is|treatment is|management is|drug is|answer is|(?:is|as) (?:known as|called|termed|named)|suggests?|means?|indicates?|implies|confirms?|proceed to|go straight (?:to|for)|goes straight to)"
+    r"|(?:swap|switch|change|exchange) (?:it|this|that|him|her|the \w+) (?:for|to|with)|reach for|time for|next step is(?! to)|treatment is|management is|drug is|answer is|(?:is|as) (?:known as|called|termed|named)|proceed to|go straight (?:to|for)|goes straight to)"
 )
 _SIGNS = r"(?:=+>|-+>|→|⇒|∴|>|=)"
 # what may stand before a name: at the beginning of a sentence, after a break within it, and anywhere
@@ -48,13 +48,14 @@ _GOES_ON = re.compile(
     re.I,
 )
 _BREAKS = ",;:–—(->→⇒∴=."
-_POINTED = WordSearch(rf"\b{_POINTING} {_BEFORE_NAME}(?=\S)")
+_POINTED = WordSearch(rf"(?:\b{_POINTING}|(?:[\w'/-]+,? ){{4}}(?:suggests?|means?|indicates?|implies|confirms?)) {_BEFORE_NAME}(?=\S)")
 _LAST_NAME = re.compile(r"(?:\s[–—-]|:|\.\.\.|…)\s+(?=\S[^:–—]{1,60}\Z)")
 _NAME_ENDS = re.compile(
     r"[,;:(\[—…]|\.\.|\s[-–]\s|(?<=\w\w)\.(?:\s|\Z)|!|\s(?:because|since|as|given|with|and|which|that|who|until|till|while|but|can|could|should|would|must|by|due|from|after|before|in|on|at|to|for|without|is|are|fits?|best|until|unless|plus|here|please|now|over|rather|instead|of no|at once)\b"
 )
 _CLAUSE_BREAK = re.compile(r"[,;:–—]\s(?=\S)")
 _IS_VERB = re.compile(r"(?:is|are|can|could|should|would|must|fits?)\Z")
+_ENTRY = re.compile(r"(?:[-*•]|\(?[A-Ja-j1-9][.):]) ")  # of a list
 _WORD = re.compile(r"\w")
 _SAYS_MORE = WordSearch(r"\b(?:would|could|might|may|not|no|never|however|but|though|although|unlike|whereas|while|less|unlikely|excluded|needs?|requires?|causes?|presents?|has|have|is|are|was|were|does|do|shows?|gives?|lacks?)\b|n't\b")
 _PAST = WordSearch(
@@ -72,7 +73,7 @@ def read_names(sentences: Sequence[str], may_name: Callable[[str], bool], name: 
     """The option that sentences name by themselves or conclude with; None if they name none or several."""
     named: set[int] = set()
     for sentence in sentences[-MAX_NAMED_SENTENCES:]:
-        if not may_name(sentence):
+        if _ENTRY.match(sentence) or not may_name(sentence):
             continue
         if sentence.endswith("?"):
             return None
