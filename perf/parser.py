@@ -44,9 +44,10 @@ def main(arguments: list[str]) -> bool:
         "odd_replies",
         "smollm2_replies",
         "held_out",
-        *(f"choice/held_out_{number}" for number in range(1, 17)),
+        *(f"choice/held_out_{number}" for number in range(1, 18)),
         "choice/development_3",
         "choice/development_4",
+        "choice/development_5",
     ):
         tell_errors(name, labelled(name))
     return bar("golden replies per second", speed, at_least=20_000)

@@ -109,6 +109,38 @@ def test_few_replies_of_the_fourth_development_set_are_read_wrongly() -> None:
     assert len(misreadings) <= 43
 
 
+def test_few_replies_of_the_fifth_development_set_are_read_wrongly() -> None:
+    """Written by others to be hard; most name no letter. docs/parser.md has its first reading."""
+    misreadings = misread(golden("choice/development_5.jsonl"))
+    assert sum(read.option is not None for _, _, read in misreadings) <= 12
+    assert len(misreadings) <= 173
+
+
+NAMED_WITHIN = ["Rheumatoid arthritis", "Osteoarthritis", "Psoriatic arthritis", "Systemic lupus erythematosus"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "option"),
+    [
+        ("Malar rash, oral ulcers, low C3. SLE. The arthritis here is non-erosive, which argues against RA.", 3),
+        ("Osteophytes, no erosions, worse in the evening, so this is OA. Psoriatic arthritis has pitted nails.", 1),
+        ("History of osteoarthritis. The rash and the anti-dsDNA have another cause.", None),
+        ("Is this SLE? Nothing in the text says so.", None),
+        ("Nail pitting and a sausage finger, which makes C the best choice, and A a poor one.", 2),
+        ("Symmetrical small joints and anti-CCP => (A). Were the knees involved, B would be likelier.", 0),
+        ("Many would be tempted by B. The swelling of the fingers was not described further.", None),
+        ("Rheumatoid arthritis affects the small joints. Osteoarthritis affects the large joints.", None),
+    ],
+)
+def test_a_name_or_letter_within_the_reasons_is_read_if_no_other_stands_so(reply: str, option: int | None) -> None:
+    assert parse_choice(reply, NAMED_WITHIN).option == option
+
+
+def test_a_letter_in_a_reply_of_capitals_is_not_the_pronoun() -> None:
+    reply = "THE CALCIFICATIONS NEED A BIOPSY. I WOULD PLACE THIS IN CATEGORY 4, WHICH IS D HERE."
+    assert parse_choice(reply, ["Normal", "Benign", "Probably benign", "Suspicious"]).option in (3, None)
+
+
 def test_the_last_held_out_set_is_read_as_documented() -> None:
     """Read once, and nothing was mended after it: docs/parser.md."""
     read_options = [read.option for _, _, read in misread(golden("choice/held_out_17.jsonl"))]

@@ -82,7 +82,9 @@ _SAID_OF = re.compile(
     r"|compatible|shown|seen|confirmed|involved|affected|responsible|correct|right|best|given|started|appropriate|it)))\b"
     r"|(?:would be (?:of (?:low|little|no)|less|un\w+|in\w+|too|non-?diagnostic)|does|do|cannot|can't|lacks?|may|might|could|causes?|crosses|takes?)\b)"
 )
-_TRIED = re.compile(r"[)\]]? (?:not|has been|is (?:not|out|wrong|excluded|unlikely|contra-?indicated)|isn't|can't|cannot|won't)\b")
+_TRIED = re.compile(
+    r"[)\]]? (?:not|has been|is (?:not|out|wrong|excluded|unlikely|contra-?indicated)|isn't|can't|cannot|won't)\b"
+)
 _PHRASE_BREAK = re.compile(r"[,;]| but ")
 _NUMBERED = re.compile(r"\s*\d")
 _ENTRY = re.compile(r"[.)] [A-Z\ue000-\uefff]|\) [a-z]|[\"']? ?[:=(] ?(?:[\d.]|true|false|null)")  # "A) no", "A: 10%"

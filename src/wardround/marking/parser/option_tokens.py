@@ -189,7 +189,8 @@ def _unambiguous_initials(texts: list[str]) -> tuple[dict[str, tuple[str, ...]],
     is_free = {
         letters
         for letters, words in words_by_letters.items()
-        if len(words) == 1 and letters.lower() not in _NOT_INITIALS
+        if len(words) == 1
+        and letters.lower() not in _NOT_INITIALS
         and (letters not in _NAMES or _said.isdisjoint(_NAMES[letters]))
     }
     by_initials = {

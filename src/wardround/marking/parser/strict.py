@@ -154,7 +154,11 @@ def _parse_known(text: str, options: Sequence[str], whole: str, forms: OptionFor
     option = find_whole_text(text, folds, forms)
     if option is not None:
         return option, TEXT
-    if text[0] in "(123456789" and (numbered := _NUMBERED_TEXT.match(text)) and forms.options.get(folds[1:]) == int(numbered[1]) - 1:
+    if (
+        text[0] in "(123456789"
+        and (numbered := _NUMBERED_TEXT.match(text))
+        and forms.options.get(folds[1:]) == int(numbered[1]) - 1
+    ):
         return int(numbered[1]) - 1, TEXT  # "2. Asthma"
     if text[1:2] in (".", ")", ":") and forms.options.get(folds[1:]) == LETTERS.find(text[0]):
         return LETTERS.find(text[0]), BOTH

@@ -22,7 +22,14 @@ from wardround.marking.parser.conclusions.meanings import (
 )
 from wardround.marking.parser.conclusions.naming import read_names
 from wardround.marking.parser.conclusions.stating import is_fact, read_absence, read_all_or_none, read_stated
-from wardround.marking.parser.conclusions.weighing import MIN_EVIDENCE, REFUTED, SUPPOSES, clauses_of, weigh, without_idioms
+from wardround.marking.parser.conclusions.weighing import (
+    MIN_EVIDENCE,
+    REFUTED,
+    SUPPOSES,
+    clauses_of,
+    weigh,
+    without_idioms,
+)
 from wardround.marking.parser.loose import has_same_quantities, read_part
 from wardround.marking.parser.option_text import folded_words, option_forms
 from wardround.marking.parser.option_tokens import WORDS, stems_of
@@ -89,7 +96,9 @@ _NOT_LETTER = re.compile(
     r"|hemophilia|haemophilia|lead|panel|image|point|weber|subtype|segment|zone|level|part|napsin|category|grade)[ :-]*[(\[]?\Z",
     re.I,
 )
-_ANY_LETTER = re.compile(r"(?<![\w'-])(?:A(?! [a-z])|A(?= (?:and|or|is|nor|was|versus|vs|over|but|n[iy])\b)|[B-HJ])(?![\w'-])")
+_ANY_LETTER = re.compile(
+    r"(?<![\w'-])(?:A(?! [a-z])|A(?= (?:and|or|is|nor|was|versus|vs|over|but|n[iy])\b)|[B-HJ])(?![\w'-])"
+)
 _LETTERED_OPTION = re.compile(r"(?<![\w'])[A-J](?![\w'])")
 _MAPPED = re.compile(r"\s(?:=|→|⇒|[-=]+>)\s")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
@@ -101,7 +110,10 @@ _ORDINAL = re.compile(
     re.I,
 )
 _YES_OR_NO = frozenset(("yes", "no"))
-_LONE_LETTER = re.compile(r"(?<![\w'])[A-J](?![\w'])")
+# a letter, not the article or the pronoun
+_LONE_LETTER = re.compile(
+    r"(?<![\w'])(?:[B-HJ]|A(?! (?!obviously|clearly|here|please|remains|wins|applies|stands|is |it |the |would |suffices)[a-z]))(?![\w'])"
+)
 _LONG_WORD = re.compile(r"[A-Za-z]{3}")
 _PRESENT = re.compile(
     r"\A\W*(?:s[íi]|oui|ja|sim|да|yes|yep|yeah|是|有|はい|네)(?=\W)|\b(?:is|are) (?:indeed |clearly |definitely )?(?:present|visible|seen|evident)\b"
@@ -169,14 +181,18 @@ def read_affirmed(text: str, options: Sequence[str]) -> int | None:
     ):
         return None
     is_answered = not _UNANSWERED.search(whole, max(0, len(whole) - 2 * MAX_SENTENCE))
-    return option if is_answered and not _has_other_letter(text, options) and not _is_only_aside(text, option) else None
+    if not is_answered or _has_other_letter(text, options) or _is_only_aside(text, option, options):
+        return None
+    return option
 
 
-def _is_only_aside(text: str, option: int) -> bool:
+def _is_only_aside(text: str, option: int, options: Sequence[str]) -> bool:
     """Whether only brackets have the option's letter, and the text outside has another's: "by B ...; X (D) is"."""
     if f"({LETTERS[option]})" not in text:
         return False
     outer = set(_ANY_LETTER.findall(_IN_BRACKETS.sub("", text)))
+    if read_placed_letter(text, options) == option:
+        return False
     return bool(outer) and LETTERS[option] not in outer
 
 
@@ -273,7 +289,9 @@ def _has_other_letter(text: str, options: Sequence[str]) -> bool:
     return any(
         text[start - 3 : start - 2] in LETTERS[: len(options)].replace(LETTERS[place], "")
         for place, option in enumerate(options)
-        if (start := text.find(option)) > 2 and text[start - 2 : start] in (". ", ") ", ": ")
+        if (start := text.find(option)) > 2
+        and text[start - 2 : start] in (". ", ") ", ": ")
+        and not text[: start - 3][-1:].isalpha()  # "OA. Psoriatic arthritis ..."
     )
 
 

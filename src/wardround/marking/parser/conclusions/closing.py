@@ -121,44 +121,95 @@ _SIGNED = re.compile(
 _CONCLUDING = tuple(
     (tuple(parts.split("|")), re.compile(template, re.I))
     for parts, template in (
-        ("makes", rf".*\bmakes {_NAME} (?:the|my|our) (?:(?:most )?likely |best |leading |clear |obvious )?"
-        r"(?:diagnosis|answer|choice|option|culprit)[.!]*"),
-        ("make", rf".*\bmakes? {_NAME} (?:clearly |far |much )?(?:the )?(?:more|most|best) (?:convincing|likely|plausible|probable"
-        r"|attractive|suitable|appropriate|fitting|consistent|compelling|reasonable)[.!]*"),
+        (
+            "makes",
+            rf".*\bmakes {_NAME} (?:the|my|our) (?:(?:most )?likely |best |leading |clear |obvious )?"
+            r"(?:diagnosis|answer|choice|option|culprit)[.!]*",
+        ),
+        (
+            "make",
+            rf".*\bmakes? {_NAME} (?:clearly |far |much )?(?:the )?(?:more|most|best) (?:convincing|likely|plausible|probable"
+            r"|attractive|suitable|appropriate|fitting|consistent|compelling|reasonable)[.!]*",
+        ),
         ("it|this|us|me", rf".*\b(?:makes|leaves|gives) (?:it|this|us with|me with) {_NAME}[.!]*"),
-        ("more", r"(?:it(?:'s| is) |this is |i think )?more (?:likely|probably|in keeping with|consistent with|suggestive of) "
-        rf"(?:to be )?{_NAME} than [\w -]+[.!]*"),
+        (
+            "more",
+            r"(?:it(?:'s| is) |this is |i think )?more (?:likely|probably|in keeping with|consistent with|suggestive of) "
+            rf"(?:to be )?{_NAME} than [\w -]+[.!]*",
+        ),
         ("it|this|that", rf".*(?:\bbut|,|\bso) [^,;]{{0,50}}\b(?:it(?:'s| is| must be)|this is|that's) {_NAME}[.!]*"),
-        ("diagnosis", r"(?:working|provisional|leading|primary|presumptive|presumed|probable|top|favou?red|principal)(?: differential)?"
-        rf" diagnosis(?: is|:| -) {_NAME}[.!]*"),
-        ("top", r"(?:(?:at the )?top of (?:the|my) (?:differential|list)|top (?:differential|choice|pick|dx))"
-        rf"(?: is|:| -) {_NAME}[.!]*"),
-        ("suspicion", r"(?:i have (?:a )?|there is (?:a )?)?(?:high|strong|highest) (?:clinical )?suspicion (?:for|of) "
-        rf"{_NAME}[.!]*"),
-        ("thinking|suspecting|most", r"(?:i(?:'m| am) )?(?:thinking|suspecting|most (?:concerned|worried|suspicious) (?:about|for|of)) "
-        rf"{_NAME}[.!]*"),
-        ("my", rf"{_NAME} (?:is|would be) my (?:top|first|number one|main|leading|preferred) "
-        r"(?:choice|pick|diagnosis|answer|suspicion|guess|concern)[.!]*"),
-        ("looks", rf"(?:this|it|the (?:\w+ )?{_SIGHT})(?: \w+)? looks (?:most |very much |a lot |just )?like "
-        rf"{_NAME}(?: (?:to me|\([^()]*\)))?[.!]*"),
-        ("send|book|take|admit|schedule|list|bring|put|proceed|go ahead", r"(?:i(?:'d| would| will|'ll) |we (?:should|would) |let's |please )?"
-        r"(?:send|book|take|admit|schedule|list|bring|put|proceed|go ahead) (?:(?:him|her|them|in|the|this|patient"
-        r"|man|woman|child|or|theatre|straight|to|on|up|urgently|directly|now|for|an?) )*(?:to|for|with|on) "
-        rf"{_NAME}[.!]*"),
-        ("is known|is called|is termed|is named", r".*\b(?:condition|disease|disorder|entity|phenomenon|sign|syndrome|finding) is (?:known as|called|termed|named) "
-        rf"{_NAME}[.!]*"),
+        (
+            "diagnosis",
+            r"(?:working|provisional|leading|primary|presumptive|presumed|probable|top|favou?red|principal)(?: differential)?"
+            rf" diagnosis(?: is|:| -) {_NAME}[.!]*",
+        ),
+        (
+            "top",
+            r"(?:(?:at the )?top of (?:the|my) (?:differential|list)|top (?:differential|choice|pick|dx))"
+            rf"(?: is|:| -) {_NAME}[.!]*",
+        ),
+        (
+            "suspicion",
+            r"(?:i have (?:a )?|there is (?:a )?)?(?:high|strong|highest) (?:clinical )?suspicion (?:for|of) "
+            rf"{_NAME}[.!]*",
+        ),
+        (
+            "thinking|suspecting|most",
+            r"(?:i(?:'m| am) )?(?:thinking|suspecting|most (?:concerned|worried|suspicious) (?:about|for|of)) "
+            rf"{_NAME}[.!]*",
+        ),
+        (
+            "my",
+            rf"{_NAME} (?:is|would be) my (?:top|first|number one|main|leading|preferred) "
+            r"(?:choice|pick|diagnosis|answer|suspicion|guess|concern)[.!]*",
+        ),
+        (
+            "looks",
+            rf"(?:this|it|the (?:\w+ )?{_SIGHT})(?: \w+)? looks (?:most |very much |a lot |just )?like "
+            rf"{_NAME}(?: (?:to me|\([^()]*\)))?[.!]*",
+        ),
+        (
+            "send|book|take|admit|schedule|list|bring|put|proceed|go ahead",
+            r"(?:i(?:'d| would| will|'ll) |we (?:should|would) |let's |please )?"
+            r"(?:send|book|take|admit|schedule|list|bring|put|proceed|go ahead) (?:(?:him|her|them|in|the|this|patient"
+            r"|man|woman|child|or|theatre|straight|to|on|up|urgently|directly|now|for|an?) )*(?:to|for|with|on) "
+            rf"{_NAME}[.!]*",
+        ),
+        (
+            "is known|is called|is termed|is named",
+            r".*\b(?:condition|disease|disorder|entity|phenomenon|sign|syndrome|finding) is (?:known as|called|termed|named) "
+            rf"{_NAME}[.!]*",
+        ),
         ("=|>|∴|→|⇒|➜|▸|➤|»", rf"[^.;]*(?: = | {_SIGN} ){_NAME}[.!]*"),
-        ("infection", rf"(?:so |thus |hence |therefore )?(?:an? )?(?:acute |chronic |active |classic |typical |likely )+{_NAME}"
-        r" infection[.!]*"),
+        (
+            "infection",
+            rf"(?:so |thus |hence |therefore )?(?:an? )?(?:acute |chronic |active |classic |typical |likely )+{_NAME}"
+            r" infection[.!]*",
+        ),
         (", then", rf"(?:so |thus |hence |therefore |then )?{_NAME}, then[.!]*"),
-        ("it|would fit|sens|sound|match|left|likeliest|only remaining|the pick|what fits|stands|does|explain|first|most|has the|together|unifies|at the top|on top|number one", rf"(?:[^;]*[;,] )?(?:so |thus |hence |therefore |only |answer choice |option )?{_NAME} {_FITS}[.!]*"),
+        (
+            "it|would fit|sens|sound|match|left|likeliest|only remaining|the pick|what fits|stands|does|explain|first|most|has the|together|unifies|at the top|on top|number one",
+            rf"(?:[^;]*[;,] )?(?:so |thus |hence |therefore |only |answer choice |option )?{_NAME} {_FITS}[.!]*",
+        ),
         (" down ", r".*\b(?:come|coming|comes) down (?:on the side of|to) " rf"{_NAME}[.!]*"),
         (" up to ", rf".*\badds? up to {_NAME}[.!]*"),
-        ("putting|taking|weighing|adding", rf"(?:putting|taking|weighing|adding) [\w ]{{2,30}}(?: together| up| everything)?[,:] {_NAME}[.!]*"),
+        (
+            "putting|taking|weighing|adding",
+            rf"(?:putting|taking|weighing|adding) [\w ]{{2,30}}(?: together| up| everything)?[,:] {_NAME}[.!]*",
+        ),
         ("would be", rf"(?:top|first|head) (?:of|on) (?:my|the) (?:list|differential) would be {_NAME}[.!]*"),
-        ("what ", rf"what (?:this|the \w+|all this) (?:describes|shows|represents|means|suggests|depicts) is {_NAME}[.!]*"),
-        (" which is ", rf"(?:the|this) [\w ]{{2,20}} (?:shows?|demonstrates?|reveals?) [\w ]{{3,50}}, which is {_NAME}[.!]*"),
-        ("as well as", rf"(?:nothing(?: else)?|no other (?:option|diagnosis|choice|one)) [\w ]{{3,40}} as well as {_NAME}(?: does)?[.!]*"),
+        (
+            "what ",
+            rf"what (?:this|the \w+|all this) (?:describes|shows|represents|means|suggests|depicts) is {_NAME}[.!]*",
+        ),
+        (
+            " which is ",
+            rf"(?:the|this) [\w ]{{2,20}} (?:shows?|demonstrates?|reveals?) [\w ]{{3,50}}, which is {_NAME}[.!]*",
+        ),
+        (
+            "as well as",
+            rf"(?:nothing(?: else)?|no other (?:option|diagnosis|choice|one)) [\w ]{{3,40}} as well as {_NAME}(?: does)?[.!]*",
+        ),
     )
 )
 # fullmatched by a reply of one sentence
@@ -169,18 +220,36 @@ _ALONE = tuple(
         ("before anything|first of all", rf"(?:before anything else|first of all)[,:] {_NAME}[.!]*"),
         ("combination", rf"(?:a )?combination of {_NAME}[.!]*"),
         (" to ", rf"{_NAME} to (?:rule out|exclude) [\w ]{{3,40}}[.!]*"),
-        (" is | are ", rf"{_NAME} (?:is|are) (?:{_SEEN}|mandatory|compulsory|essential|first[- ]line|the gold standard|my recommendation"
-        r"|the standard of care|(?:most )?urgent|the (?:treatment|drug|test|agent) of choice"
-        rf"|the first[- ]line (?:drug|agent|treatment|therapy)){_OF_CASE}[.!]*"),
+        (
+            " is | are ",
+            rf"{_NAME} (?:is|are) (?:{_SEEN}|mandatory|compulsory|essential|first[- ]line|the gold standard|my recommendation"
+            r"|the standard of care|(?:most )?urgent|the (?:treatment|drug|test|agent) of choice"
+            rf"|the first[- ]line (?:drug|agent|treatment|therapy)){_OF_CASE}[.!]*",
+        ),
         (" is ", rf"an? [\w-]+ (?:of|in|involving|within) {_NAME} is {_SEEN}{_OF_CASE}[.!]*"),
-        ("without delay|immediately|urgently|away|asap|stat|now|at once|today", rf"{_NAME} (?:without delay|immediately|urgently|right away|straight away|asap|stat|now|at once|today)[.!]*"),
+        (
+            "without delay|immediately|urgently|away|asap|stat|now|at once|today",
+            rf"{_NAME} (?:without delay|immediately|urgently|right away|straight away|asap|stat|now|at once|today)[.!]*",
+        ),
         ("a", rf"an? [\w -]{{3,40}}(?:,|:| such as|, i\.e\.,?|, namely) {_NAME}[.!]*"),
-        ("biologic|therapy|treatment|agent|inhibitor|antibiotic|drug", r"(?:biologics?|[\w-]+ (?:therapy|treatment|agent|inhibitor|antibiotics?|drug))(?:,|:| such as|, i\.e\.,?| with"
-        rf"| like) {_NAME}[.!]*"),
-        ("such as|like", rf"(?:i(?:'d| would) )?(?:start|give|use|prescribe|try|add) an? [\w -]{{2,30}} (?:such as|like) {_NAME}[.!]*"),
-        ("(", r"[^(),;:]{3,50} \((?P<name>[^()]{2,60})\)(?: is (?:first[- ]line|indicated|the answer|needed|preferred))?[.!]*"),
-        ("defect|pattern|disease|process|type|picture|physiology|one|features", rf"(?:[^.;]{{0,60}}, )?(?:(?:this|it) is |the pattern is |(?:this|it) has )?{_NAME} (?:ventilatory |lung |airways? )*"
-        r"(?:defect|pattern|disease|process|type|picture|physiology|one|features)[.!]*"),
+        (
+            "biologic|therapy|treatment|agent|inhibitor|antibiotic|drug",
+            r"(?:biologics?|[\w-]+ (?:therapy|treatment|agent|inhibitor|antibiotics?|drug))(?:,|:| such as|, i\.e\.,?| with"
+            rf"| like) {_NAME}[.!]*",
+        ),
+        (
+            "such as|like",
+            rf"(?:i(?:'d| would) )?(?:start|give|use|prescribe|try|add) an? [\w -]{{2,30}} (?:such as|like) {_NAME}[.!]*",
+        ),
+        (
+            "(",
+            r"[^(),;:]{3,50} \((?P<name>[^()]{2,60})\)(?: is (?:first[- ]line|indicated|the answer|needed|preferred))?[.!]*",
+        ),
+        (
+            "defect|pattern|disease|process|type|picture|physiology|one|features",
+            rf"(?:[^.;]{{0,60}}, )?(?:(?:this|it) is |the pattern is |(?:this|it) has )?{_NAME} (?:ventilatory |lung |airways? )*"
+            r"(?:defect|pattern|disease|process|type|picture|physiology|one|features)[.!]*",
+        ),
         (">", rf"{_NAME} ?>{{1,3}} ?[^<>=]{{2,80}}(?:> ?[^<>=]{{2,80}})*"),
     )
 )

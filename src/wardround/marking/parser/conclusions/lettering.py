@@ -34,7 +34,7 @@ _PLACES = tuple(
         r"(?<![\w'./-])[(\[]?(?P<letter>[A-J])[)\]]? (?:remains(?! (?:a|possible|to|un))|applies|wins|stands|is left|it is|(?:would suffice|suffices|is right|is the one)(?! if))\b",
         rf"{_BEGINS}(?:Choice|Option|Letter|Answer) (?P<letter>[A-J])(?= \()",
         rf"[a-z]{{3,}}, (?:letter |option |choice )?(?P<letter>[A-J]){_ENDED}",
-        rf"\s=\s(?:option|choice|letter) (?P<letter>[A-J])(?=[.,;!)]|\s*\Z|\n)",
+        r"\s=\s(?:option|choice|letter) (?P<letter>[A-J])(?=[.,;!)]|\s*\Z|\n)",
         rf"\w[ ][(\[](?:(?:option|choice|letter|answer) )?(?P<letter>[A-J])[)\]]{_ENDED}",
     )
 )
@@ -53,10 +53,10 @@ _LISTED = re.compile(r"(?:\A|\n)[ \t\-•*(]*[A-J][.):] |\b[B-J][.):] [A-Z]")
 
 def read_placed_letter(text: str, options: Sequence[str]) -> int | None:
     """The option of the only letter in the place of an answer; None if there is none, or another one too."""
-    if len(text) < MIN_LENGTH or len(_LISTED.findall(text)) > 1:
+    letters = set(_placed_letters(text)) if len(text) >= MIN_LENGTH else set()
+    if not letters or len(_LISTED.findall(text)) > 1:
         return None
-    letters = set(_placed_letters(text))
-    if not letters or any(not letters.isdisjoint(_OPTION_LETTER.findall(option)) for option in options):
+    if any(not letters.isdisjoint(_OPTION_LETTER.findall(option)) for option in options):
         return None
     place = LETTERS.index(letters.pop()) if len(letters) == 1 else len(options)
     return place if place < len(options) else None
@@ -74,7 +74,12 @@ def _placed_letters(text: str) -> Iterator[str]:
 def _is_denied(before: str) -> bool:
     """Whether the words before a letter deny it, report it, or make it another thing's: "type A"."""
     head, _, clause = _CLAUSE.split(before)[-1].rpartition(":")
-    if GOES_THROUGH.search(head.lower()) or _DENIES.search(clause) or _KIND.search(before) or before.rstrip("([\"' ").count("(") > before.count(")"):
+    if (
+        GOES_THROUGH.search(head.lower())
+        or _DENIES.search(clause)
+        or _KIND.search(before)
+        or before.rstrip("([\"' ").count("(") > before.count(")")
+    ):
         return True
     lower = before.lower()
     return phrases.DISTANT.search(lower) is not None or phrases.WRONG.search(lower) is not None

@@ -48,7 +48,10 @@ _GOES_ON = re.compile(
     re.I,
 )
 _BREAKS = ",;:–—(->→⇒∴=."
-_POINTED = WordSearch(rf"(?:\b{_POINTING}|(?:[\w'/-]+,? ){{4}}(?:suggests?|means?|indicates?|implies|confirms?)) {_BEFORE_NAME}(?=\S)")
+_POINTED = WordSearch(
+    rf"\b(?:{_POINTING}|(?P<verb>suggests?|means?|indicates?|implies|confirms?)) {_BEFORE_NAME}(?=\S)"
+)
+MIN_REASON = 5  # words up to a verb that points: "wheeze suggests asthma" is true of many
 _LAST_NAME = re.compile(r"(?:\s[–—-]|:|\.\.\.|…)\s+(?=\S[^:–—]{1,60}\Z)")
 _NAME_ENDS = re.compile(
     r"[,;:(\[—…]|\.\.|\s[-–]\s|(?<=\w\w)\.(?:\s|\Z)|!|\s(?:because|since|as|given|with|and|which|that|who|until|till|while|but|can|could|should|would|must|by|due|from|after|before|in|on|at|to|for|without|is|are|fits?|best|until|unless|plus|here|please|now|over|rather|instead|of no|at once)\b"
@@ -57,13 +60,17 @@ _CLAUSE_BREAK = re.compile(r"[,;:–—]\s(?=\S)")
 _IS_VERB = re.compile(r"(?:is|are|can|could|should|would|must|fits?)\Z")
 _ENTRY = re.compile(r"(?:[-*•]|\(?[A-Ja-j1-9][.):]) ")  # of a list
 _WORD = re.compile(r"\w")
-_SAYS_MORE = WordSearch(r"\b(?:would|could|might|may|not|no|never|however|but|though|although|unlike|whereas|while|less|unlikely|excluded|needs?|requires?|causes?|presents?|has|have|is|are|was|were|does|do|shows?|gives?|lacks?)\b|n't\b")
+_SAYS_MORE = WordSearch(
+    r"\b(?:would|could|might|may|not|no|never|however|but|though|although|unlike|whereas|while|less|unlikely|excluded|needs?|requires?|causes?|presents?|has|have|is|are|was|were|does|do|shows?|gives?|lacks?)\b|n't\b"
+)
 _PAST = WordSearch(
     r"\b(?:history|known(?! as)|previous|previously|past|pmh|prior|earlier|allerg\w+|family|mother|father|sister|brother|taking|takes|on treatment"
     r"|referr\w+|wrote|label\w*|initially|at first|first thought|thought|mistaken|mimic\w*|confused|students?|some|many|others?|second|third|next most|less|least|usually|often|sometimes|rarely|typically"
     r"|differential|rule out|exclude[sd]?|exclusion of|consider\w*|possible|possibly|maybe|perhaps|could|might|may|if|unless|risk|versus|vs|or|prefer\w*|instructions?|asks?|asked|question|stem|option)\b|\?"
 )
-_TAKES_BACK = WordSearch(r"\b(?:wait|scratch that|on second thoughts?|actually|correction|changed? my mind|revise|second look|i take that back|no longer)\b")
+_TAKES_BACK = WordSearch(
+    r"\b(?:wait|scratch that|on second thoughts?|actually|correction|changed? my mind|revise|second look|i take that back|no longer)\b"
+)
 
 # the option that a few words name; alone, as a sentence, they must say all of it and nothing else
 Name = Callable[[str, bool], int | None]
@@ -95,9 +102,14 @@ def _candidates(sentence: str, is_only: bool = False) -> Iterator[tuple[str, boo
         openings += [(found.end(), found.end(), found[0]) for found in breaks]
     if pointed := _POINTED.search(sentence):
         clause = _CLAUSE_BREAK.split(sentence[: pointed.end()])[-1].replace("non-", "")
-        openings.append((pointed.end(), pointed.end(), clause))
+        if not pointed["verb"] or len(clause.split()) >= MIN_REASON:
+            openings.append((pointed.end(), pointed.end(), clause))
     for end, end_of_lead, clause in openings:
-        if _PAST.search(sentence[:end]) or REFUTED.search(clause) or (WOULD.search(clause) and not MEANT_WOULD.search(clause)):
+        if (
+            _PAST.search(sentence[:end])
+            or REFUTED.search(clause)
+            or (WOULD.search(clause) and not MEANT_WOULD.search(clause))
+        ):
             continue
         rest = sentence[end : end + MAX_NAME]
         stop = _NAME_ENDS.search(rest)

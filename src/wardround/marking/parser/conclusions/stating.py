@@ -100,7 +100,9 @@ _REPORTED = re.compile(
     r"\b(?:if|histor\w+|previous\w*|denies|but|however|except|unless|may|might|could|patient has no)\b|\?", re.I
 )
 _NAMED_NEXT = re.compile(r"\b(?:option|answer|it (?:is|must be)|comes next|is next|i'd|i would)\b", re.I)
-_OF_CASE = re.compile(r"(?:the|this|that|these|those|it|what|here|there|his|her|their|our|my|i|we|he|she|all|both)\b", re.I)
+_OF_CASE = re.compile(
+    r"(?:the|this|that|these|those|it|what|here|there|his|her|their|our|my|i|we|he|she|all|both)\b", re.I
+)
 _APPOSED = re.compile(
     r".{25,}, (?:i\.e\.,? |that is,? |namely,? |in other words,? )?((?:(?:in|at|within) )?(?:an?|the) [\w'/-]+(?: [\w'/-]+){0,5})[\s.!]*",
     re.S,
