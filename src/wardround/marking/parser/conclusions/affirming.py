@@ -201,7 +201,7 @@ def _read_sentences(text: str, sentences: list[str], options: Sequence[str]) -> 
     meanings = option_meanings(tuple(options))
     if _LONE_LETTER.search(text) and (option := read_placed_letter(text, options)) is not None:
         return option
-    if len(sentences) > 1 and (option := _named_letter(sentences[-1], options)) is not None:
+    if (option := _named_letter(sentences[-1], options)) is not None:
         return option
     option = read_names(
         sentences,
@@ -256,8 +256,6 @@ def _read_conclusion(text: str, sentences: list[str], options: Sequence[str]) ->
     meanings = option_meanings(tuple(options))
     is_denying = False
     for place, sentence in enumerate(reversed(sentences[-MAX_SENTENCES:])):
-        if place == 0 and (option := _named_letter(sentence, options)) is not None:
-            return option
         if place == 0 and has_sign(text) and len(_MAPPED.findall(text)) > 1:
             return None
         scores = weigh(sentence, meanings)
