@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from wardround.marking.parser.conclusions import closing, weighing
 from wardround.marking.parser.conclusions.meanings import may_decide, option_meanings
 from wardround.marking.parser.option_text import option_forms
 from wardround.marking.parser.rewording import _may_be_reworded, _reword_phrases
+from wardround.marking.parser.words.word_search import WordSearch, grouped
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 REPLIES: list[dict[str, Any]] = [
@@ -52,3 +56,16 @@ def test_words_that_tell_no_option_apart_have_no_weight(monkeypatch: pytest.Monk
     assert sum(undecided) > len(cases) / 10
     monkeypatch.setattr(weighing, "may_decide", lambda text, meanings: True)
     assert [weighing.weigh(reply, meanings) for reply, meanings in cases] == weights
+
+
+PATTERN = r"\b(?:a|ab|abc(?! d)|ac?|b(?:c|d|e|f|cd)x?|[a-c]{2}z|\||c+|)\b|n't\b|\?|d[|)e]"
+
+
+@given(st.text("abcdexzn't|? ", max_size=12))
+def test_a_grouped_pattern_is_found_where_the_plain_one_is(text: str) -> None:
+    assert (re.search(grouped(PATTERN), text) is None) == (re.search(PATTERN, text) is None)
+
+
+@pytest.mark.parametrize(("text", "is_found"), [("It is NOT asthma", True), ("a knot", False), ("Never.", True)])
+def test_a_search_disregards_case(text: str, is_found: bool) -> None:
+    assert (WordSearch(r"\b(?:not|never|no|none)\b").search(text) is not None) == is_found

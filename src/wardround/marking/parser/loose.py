@@ -203,25 +203,29 @@ def _phrases(text: str, tokens: OptionTokens) -> Iterator[tuple[str, bool]]:
         lower = sentence.lower()
         is_outer = sentence in (sentences[0], sentences[-1])
         if is_outer:
-            yield from (
-                (part, True) for phrase in _opening_phrase(sentence, lower, tokens) for part in _cut(phrase, tokens)
-            )
+            opening = [
+                phrase for phrase in _opening_phrase(sentence, lower, tokens) if has_telling_words(phrase, tokens)
+            ]
+            if opening and not phrases.DISTANT.search(lower):
+                yield from ((part, True) for phrase in opening for part in _cut(phrase, tokens))
         if len(sentences) == 1 and "," in sentence and len(sentence.split()) <= MAX_WORDS and not _VERB.search(lower):
             yield sentence.replace(",", ""), True  # "posterior horn, medial meniscus"
         if len(sentences) == 1 and (indicated := _INDICATED.search(lower)):
             yield sentence[: indicated.start()], True
         for named in (phrases.NAMING if is_outer else phrases.STATING).finditer(lower):
+            named_phrase = sentence[named.end() : named.end() + MAX_PHRASE]
+            if not has_telling_words(named_phrase, tokens):
+                continue  # it names no option
             before, after = lower[: named.end()], lower[named.end() :]
             clause = phrases.CLAUSE.split(before)[-1]
             is_denied = phrases.NOT.search(clause) or phrases.DENIED.search(before) or _is_denied_after(after)
             if not (is_denied or phrases.DOUBT.search(before.rpartition(",")[2]) or _CONDITION.search(lower)):
-                named_phrase = sentence[named.end() : named.end() + MAX_PHRASE]
                 yield from ((part, False) for part in _cut(named_phrase, tokens))
 
 
 def _opening_phrase(sentence: str, lower: str, tokens: OptionTokens) -> Iterator[str]:
     """A sentence that is only a name, or begins with one and a reason or verdict."""
-    if phrases.DISTANT.search(lower) or _ADVISED_AGAINST.match(lower) or " if " in lower:
+    if _ADVISED_AGAINST.match(lower) or " if " in lower:
         return
     if judged := phrases.SAID_OF.search(lower[:MAX_PHRASE]):
         yield re.split(r"[,;:–—]", sentence[: judged.start()])[-1]
