@@ -307,8 +307,10 @@ def option_meanings(options: tuple[str, ...]) -> OptionMeanings:
             by_start.setdefault(heard[:MIN_ALIKE], []).append((heard, its_stem))
     content = [_content(own) if place not in contained else frozenset() for place, own in enumerate(all_meanings)]
     evidence = frozenset().union(*all_meanings) - WORDS["polarity"] | {f"^{start}" for start in by_start} | {UNKNOWN}
-    told = frozenset().union(*telling, *content) | frozenset((UNKNOWN,))
-    decisive = told | {f"^{heard[:MIN_ALIKE]}" for of in sounds for heard, its_stem in of.items() if its_stem in told}
+    needed = frozenset().union(*telling, *content) | frozenset((UNKNOWN,))
+    decisive = needed | {
+        f"^{heard[:MIN_ALIKE]}" for of in sounds for heard, its_stem in of.items() if its_stem in needed
+    }
     return OptionMeanings(
         all_meanings, telling, sounds, tokens.initials, words, by_start, contained, names, content, evidence, decisive
     )

@@ -99,7 +99,7 @@ def _candidates(sentence: str, is_only: bool = False) -> Iterator[tuple[str, boo
     openings = [(opening.end(), opening.end("lead"), opening["lead"])] if opening else []
     if any(map(sentence[:-1].__contains__, _BREAKS)):
         breaks = (*_GOES_ON.finditer(sentence), *_LAST_NAME.finditer(sentence))
-        openings += [(found.end(), found.end(), found[0]) for found in breaks]
+        openings += [(lead.end(), lead.end(), lead[0]) for lead in breaks]
     if pointed := _POINTED.search(sentence):
         clause = _CLAUSE_BREAK.split(sentence[: pointed.end()])[-1].replace("non-", "")
         if not pointed["verb"] or len(clause.split()) >= MIN_REASON:
