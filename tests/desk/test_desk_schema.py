@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-import schemathesis
 from desk_site import FINE, DeskSite, write_set
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -64,13 +63,15 @@ def described():
 OPERATIONS = [(path, method) for path, methods in described()["paths"].items() for method in methods]
 
 
-@pytest.mark.parametrize("mode", list(schemathesis.GenerationMode))
+@pytest.mark.parametrize("mode", ["positive", "negative"])
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)
 def test_no_request_that_the_description_leads_to_breaks_the_desk(site, path, method, mode):
+    import schemathesis  # takes long to load
+
     schema = schemathesis.openapi.from_dict(described())
 
     @settings(**MANY)
-    @given(case=schema[path][method].as_strategy(mode), task=st.integers(1, 6), item=st.integers(1, 3))
+    @given(case=schema[path][method].as_strategy(schemathesis.GenerationMode(mode)), task=st.integers(1, 6), item=st.integers(1, 3))
     def ask(case, task, item):
         there = path.replace("{task}", str(task)).replace("{item}", str(item))
         body = {"json": case.body} if method == "post" and not isinstance(case.body, bytes) else {}

@@ -121,7 +121,8 @@ def test_patches_stay_inside_blocks_that_no_other_split_has(monkeypatch: pytest.
         colours: dict[str, set[tuple[int, ...]]] = {"train": set(), "test": set()}
         clusters = {}
         for patch in cut_patches(source, random.Random(3)):
-            (colour,) = {tuple(pixel) for pixel in patch.pixels.reshape(-1, 3).tolist()}
+            assert (patch.pixels == patch.pixels[0, 0]).all()
+            colour = tuple(patch.pixels[0, 0].tolist())
             assert colour[2] == 0
             colours[patch.split].add(colour)
             assert clusters.setdefault(patch.cluster, colour) == colour
