@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -20,6 +21,7 @@ os.environ.setdefault("POLARS_MAX_THREADS", "1")
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
+SHARING_ROOMS = ("exporting", "reporting", "view")  # files of each share a run, which one worker makes once
 LONGEST_FILES = (  # by their CPU time; each takes over five seconds
     *("test_xpcr.py", "test_answers_command.py", "test_medq_deg.py", "test_plugins.py", "test_cure.py", "test_api.py"),
     *("test_clinbench.py", "test_serving.py", "test_behaviours.py", "test_local.py", "test_judge_run.py"),
@@ -31,9 +33,26 @@ LONGEST_FILES = (  # by their CPU time; each takes over five seconds
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest files first, so that the worker processes end together."""
+    """Rooms that are one worker's and the longest files first, so that the worker processes end together."""
     places = {name: place for place, name in enumerate(LONGEST_FILES)}
-    items.sort(key=lambda item: places.get(item.path.name, len(places)))
+    items.sort(key=lambda item: -1 if _sharing_room(item.nodeid) else places.get(item.path.name, len(places)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Whole files to a worker, and all files of a room that share a run."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class RoomScheduling(LoadFileScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return _sharing_room(nodeid) or super()._split_scope(nodeid)
+
+    return RoomScheduling(config, log)
+
+
+def _sharing_room(nodeid: str) -> str | None:
+    room = nodeid.removeprefix("tests/").partition("/")[0]
+    return room if room in SHARING_ROOMS else None
 
 
 def pytest_collection_finish() -> None:

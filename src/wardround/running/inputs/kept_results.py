@@ -81,7 +81,12 @@ def _file_hashes(folder: Path, names: tuple[str, ...]) -> list[str | None]:
 
 def _code(rooms: tuple[str, ...]) -> list[str]:
     """A hash of the code and the tables of each of these rooms, and the versions of what they compute with."""
-    return [*map(_code_of, rooms), *(version(name) for name in PACKAGES)]
+    return [*map(_code_of, rooms), *_versions()]
+
+
+@cache
+def _versions() -> list[str]:
+    return [version(name) for name in PACKAGES]
 
 
 @cache
