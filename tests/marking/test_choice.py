@@ -590,7 +590,7 @@ def test_a_hostile_reply_of_100_kb_is_read(piece: str) -> None:
 
 
 @given(st.lists(st.sampled_from(HOSTILE), min_size=2, max_size=4))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_a_reply_of_eight_times_the_length_takes_no_more_than_a_polynomial_more(pieces: list[str]) -> None:
     """Quadratic work is 64 times; a pattern that backtracks without bound takes 2 to the power of the length."""
     piece = "".join(pieces)
