@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-import typer
 from exam_server import ExamServer
 from exam_study import case, write_cases, write_study
 from hospital import hospital
 from PIL import Image
 
-from wardround.cli.main import app, main
+from wardround.cli.main import main, root_command
 from wardround.literature.index.build import build
 
 # one good call of every command; a new command fails here until it has one
@@ -100,7 +99,7 @@ def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]
             yield " ".join((*path, name)), command
 
 
-ALL = dict(commands(typer.main.get_command(app)))
+ALL = dict(commands(root_command()))
 
 
 def test_every_command_has_a_call_here_and_takes_json():

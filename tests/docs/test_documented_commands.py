@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
-from wardround.cli.main import app
+from wardround.cli.main import root_command
 from wardround.cli.shared_options import ListOptionCommand, repeat_flags
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +24,7 @@ GLOBAL_OPTIONS = {"--help", "--version", "--plugins"}
 
 def find_mistakes(page: str) -> list[str]:
     """What is wrong with the commands in the fenced blocks of a page."""
-    root: Any = typer.main.get_command(app)
+    root = root_command()
     commands = [line for block in FENCED.findall(page) for line in COMMAND.findall(block)]
     return [mistake for line in commands if (mistake := _mistake(root, line))]
 
