@@ -141,11 +141,35 @@ def test_a_letter_in_a_reply_of_capitals_is_not_the_pronoun() -> None:
     assert parse_choice(reply, ["Normal", "Benign", "Probably benign", "Suspicious"]).option in (3, None)
 
 
-def test_the_last_held_out_set_is_read_as_documented() -> None:
-    """Read once, and nothing was mended after it: docs/parser.md."""
-    read_options = [read.option for _, _, read in misread(golden("choice/held_out_17.jsonl"))]
-    assert sum(option is not None for option in read_options) <= 1
-    assert sum(option is None for option in read_options) <= 15
+FRACTURES = ["Scaphoid fracture", "Colles fracture", "Smith fracture", "Lunate dislocation"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "option"),
+    [
+        ("Smith fracture (C) is the reverse, with volar displacement.\n\nAnswer: B", 1),
+        ("Smith fracture (C) has volar displacement. I'd go with B.", 1),
+        ("Lunate dislocation (D) spares the radius.\n\nSo my answer would be option **B**.", 1),
+        ("Dinner fork. Colles. Letter B.\n\nSmith fracture (C) would tilt the other way.", 1),
+        ("C. Smith fracture is what this is. The answer is B.", None),
+        ("Smith fracture (C) is most likely here. I'd go with B.", None),
+        ("Dorsal tilt, so Smith fracture (C) and lunate dislocation (D) aren't it.\n\n**B. Colles fracture**", 1),
+        ("That makes a scaphoid fracture (A) unlikely. No volar tilt to suggest Smith (C).\n\nThe best answer is B.", 1),
+        ("fell on the outstretched hand, dorsal tilt >> B", 1),
+        ("A. Scaphoid fracture must be ruled out first", 0),
+        ("Scaphoid fracture must be ruled out. The tilt was not described.", None),
+    ],
+)
+def test_a_sentence_about_an_option_does_not_contest_the_answer(reply: str, option: int | None) -> None:
+    assert parse_choice(reply, FRACTURES).option == option
+
+
+@pytest.mark.parametrize(("name", "most_wrong", "most_unread"), [("17", 1, 12), ("18", 1, 3), ("19", 0, 10)])
+def test_the_last_held_out_sets_are_read_as_documented(name: str, most_wrong: int, most_unread: int) -> None:
+    """docs/parser.md has their first readings."""
+    read_options = [read.option for _, _, read in misread(golden(f"choice/held_out_{name}.jsonl"))]
+    assert sum(option is not None for option in read_options) <= most_wrong
+    assert sum(option is None for option in read_options) <= most_unread
 
 
 NAMES_A_PLACE = re.compile(r"\b[A-J]\b|\b(?:first|second|third|fourth|fifth|last|1st|2nd|3rd)\b", re.I)

@@ -12,6 +12,7 @@ MIN_LEAD_WORDS = 4  # of a sentence that ends with a colon and a letter, within 
 SHORT = 24  # characters before an option that ends the reply, or follows a correction
 NEAR = 60  # of these, the ones that may contain a phrase without a subject
 WORDED_RULES = ("stated", "chosen", "judged", "corrected")  # rules that read words
+PLACED_RULES = ("opening", "own line")  # rules that read the place at the beginning of a line
 
 # its first character comes first: the search skips all others
 _STOP = re.compile(
@@ -28,12 +29,12 @@ _AFTER_STOP = re.compile(
 )
 _AFTER_COLON = re.compile(
     r"(?<!type|rade|tage|lass|roup|ould)(?<!itis|amin|core|gory|evel|rsus)"  # "type: B" may not be the answer
-    r"(?::|→|⇒|[-=]>|\s[=–-]\s|—|\s(?=\())\s*[\"'(\[]*\Z",
+    r"(?::|→|⇒|[-=>]>|\s[=–-]\s|—|\s(?=\())\s*[\"'(\[]*\Z",
     re.I,
 )
 _AFTER_SIGN = re.compile(
     r"(?<!type|rade|tage|lass|roup|ould)(?<!itis|amin|core|gory|evel|rsus|gure)"
-    r"(?::|→|⇒|[-=]>|\s=\s|[∴➡➜▸✦👉✔✓✅☞➤▶]\ufe0f?|\])\s*[\"'(\[]*\Z",
+    r"(?::|→|⇒|[-=>]>|\s=\s|[∴➡➜▸✦👉✔✓✅☞➤▶]\ufe0f?|\])\s*[\"'(\[]*\Z",
     re.I,
 )
 _NO_LABEL = re.compile(
@@ -84,6 +85,10 @@ _SAID_OF = re.compile(
 )
 _TRIED = re.compile(
     r"[)\]]? (?:not|has been|is (?:not|out|wrong|excluded|unlikely|contra-?indicated)|isn't|can't|cannot|won't)\b"
+)
+_SHARES_DENIAL = re.compile(r"[)\]]+ (?:and|or) (?:[^\s.,;]+ ){1,3}(?:are|were|do)(?:n't| not)\b")  # "X (B) and Y (D) aren't"
+_STATEMENT_AFTER = re.compile(
+    r"[)\]\"']* (?!(?:because|since|as|due|given|with|for|in|on|by|based|and|or|but|then|so|from|per|the|an?|it)\b)[a-z]"
 )
 _PHRASE_BREAK = re.compile(r"[,;]| but ")
 _NUMBERED = re.compile(r"\s*\d")
@@ -156,7 +161,25 @@ def find_claims(text: str, mentions: list[Mention]) -> ClaimedMentions:
             rule = "pointed to" if others == {mention.option} or is_overall else None
         if rule is not None:
             claims.append(Claim(mention, rule))
-    return ClaimedMentions(sorted(claims, key=lambda claim: claim.mention.start), standing)
+    return ClaimedMentions(_without_statements(sorted(claims, key=lambda claim: claim.mention.start), text), standing)
+
+
+def _without_statements(claims: list[Claim], text: str) -> list[Claim]:
+    """Without options that only begin a sentence about them, if words or the end of the reply claim another.
+
+    "Smith fracture (C) is the reverse, with volar displacement. Answer: B"
+    """
+    firm = {claim.mention.option for claim in claims if claim.rule not in PLACED_RULES}
+    if not firm:
+        return claims
+    return [
+        claim
+        for claim in claims
+        if claim.rule not in PLACED_RULES
+        or claim.mention.option in firm
+        or text[claim.mention.start].isascii()  # "B. Smith fracture is ..." begins with its answer
+        or _STATEMENT_AFTER.match(text, claim.mention.end) is None
+    ]
 
 
 def _worded_claims(text: str, lower: str, mentions: list[Mention]) -> tuple[list[Claim], list[tuple[Mention, str]]]:
@@ -206,7 +229,7 @@ def _is_rejected(text: str, mention: Mention, before: str) -> bool:
     """Whether an option is denied, asked about, or retracted."""
     if _continues(text, mention) and phrases.REJECTED.match(text, mention.end):
         return True
-    if phrases.RETRACTED.match(text, mention.end):
+    if phrases.RETRACTED.match(text, mention.end) or _SHARES_DENIAL.match(text, mention.end):
         return True
     if phrases.NOT.search(before) and phrases.NOT.search(phrases.CLAUSE.split(before)[-1]):
         return True

@@ -64,7 +64,7 @@ _STATEMENT = re.compile(
     r"(?:[Tt]he |[Mm]y )?(?:correct |best |right |final )?[Aa]nswer(?: is:?|:) ?(?:option )?"
     r"\(?([A-Z])\)?(?:[.:] (\w[^\n]{0,80}?))?\.?"
 )
-_WOULD = re.compile(r"\bwould\b(?! (?:choose|pick|select|say|go|answer)\b)|\b(?:one|you|they|we) would\b")
+_WOULD = re.compile(r"(?<!my answer )(?<!my choice )(?<!my pick )(?<!final answer )(?<!best guess )\bwould\b(?! (?:choose|pick|select|say|go|answer)\b)|\b(?:one|you|they|we) would\b")
 _SUPPOSED_WOULD = re.compile(r"\W*(?:with|without|in|for|had|if|were|should)\b[^\n]*(?:\bwould\b|'d\b)")
 _WOULD_AFTER = re.compile(r"[)\]\"']* (?:\([^()\n]{1,60}\) )?would\b")
 _CONCLUDES_LETTER = re.compile(
@@ -277,7 +277,11 @@ def _resolve_listing(listing: Listing, claims: list[Claim], text: str) -> Option
         is_entry = rule == "opening" and not phrases.LINE_ENDED.match(text.lower(), mention.end)
         if mention.option is not None and not is_entry:
             named.add(mention.option)
-    return listing if named <= {listing[0]} else (None, "several answers")
+    if named <= {listing[0]}:
+        return listing
+    last, rule = claims[-1]
+    is_final = rule == "stated" and len(named) == 1 and not text[last.end :].strip(" .!)]}\"'*")
+    return (last.option, rule) if is_final else (None, "several answers")
 
 
 def _resolve_claims(claims: list[Claim], text: str) -> OptionAndRule:
