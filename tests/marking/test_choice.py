@@ -154,7 +154,7 @@ FRACTURES = ["Scaphoid fracture", "Colles fracture", "Smith fracture", "Lunate d
         ("C. Smith fracture is what this is. The answer is B.", None),
         ("Smith fracture (C) is most likely here. I'd go with B.", None),
         ("Dorsal tilt, so Smith fracture (C) and lunate dislocation (D) aren't it.\n\n**B. Colles fracture**", 1),
-        ("That makes a scaphoid fracture (A) unlikely. No volar tilt to suggest Smith (C).\n\nThe best answer is B.", 1),
+        ("That makes a scaphoid (A) unlikely. No volar tilt to suggest Smith (C).\n\nThe best answer is B.", 1),
         ("fell on the outstretched hand, dorsal tilt >> B", 1),
         ("A. Scaphoid fracture must be ruled out first", 0),
         ("Scaphoid fracture must be ruled out. The tilt was not described.", None),

@@ -86,7 +86,9 @@ _SAID_OF = re.compile(
 _TRIED = re.compile(
     r"[)\]]? (?:not|has been|is (?:not|out|wrong|excluded|unlikely|contra-?indicated)|isn't|can't|cannot|won't)\b"
 )
-_SHARES_DENIAL = re.compile(r"[)\]]+ (?:and|or) (?:[^\s.,;]+ ){1,3}(?:are|were|do)(?:n't| not)\b")  # "X (B) and Y (D) aren't"
+_SHARES_DENIAL = re.compile(
+    r"[)\]]+ (?:and|or) (?:[^\s.,;]+ ){1,3}(?:are|were|do)(?:n't| not)\b"
+)  # "X (B) and Y (D) aren't"
 _STATEMENT_AFTER = re.compile(
     r"[)\]\"']* (?!(?:because|since|as|due|given|with|for|in|on|by|based|and|or|but|then|so|from|per|the|an?|it)\b)[a-z]"
 )

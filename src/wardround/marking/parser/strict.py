@@ -64,7 +64,10 @@ _STATEMENT = re.compile(
     r"(?:[Tt]he |[Mm]y )?(?:correct |best |right |final )?[Aa]nswer(?: is:?|:) ?(?:option )?"
     r"\(?([A-Z])\)?(?:[.:] (\w[^\n]{0,80}?))?\.?"
 )
-_WOULD = re.compile(r"(?<!my answer )(?<!my choice )(?<!my pick )(?<!final answer )(?<!best guess )\bwould\b(?! (?:choose|pick|select|say|go|answer)\b)|\b(?:one|you|they|we) would\b")
+_WOULD = re.compile(
+    r"(?<!my answer )(?<!my choice )(?<!my pick )(?<!final answer )(?<!best guess )"
+    r"\bwould\b(?! (?:choose|pick|select|say|go|answer)\b)|\b(?:one|you|they|we) would\b"
+)
 _SUPPOSED_WOULD = re.compile(r"\W*(?:with|without|in|for|had|if|were|should)\b[^\n]*(?:\bwould\b|'d\b)")
 _WOULD_AFTER = re.compile(r"[)\]\"']* (?:\([^()\n]{1,60}\) )?would\b")
 _CONCLUDES_LETTER = re.compile(
