@@ -1,6 +1,6 @@
 """Sums over clusters: all that intervals and tests need of the items."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
 
 from wardround.measuring.engine.exact import Floats, exact
 
 Integers = NDArray[np.int64]
 MAX_CODES_PER_ITEM = 50  # beyond it sorting is faster than counting
+MAX_COUNTED_ITEMS = 200_000  # more are added up faster by SciPy's sparse matrices, which take 0.1 s to load
 
 
 def sum_by_index(index: Integers, values: NDArray[Any], size: int) -> Floats:
@@ -146,15 +146,27 @@ def cluster_sums(
     Columns that are the same array are added up once.
     """
     entries, place = len(placement.cluster), dict[str, int]()
-    position = placement.row.astype(np.int32), placement.item.astype(np.int32)
     row_by_array: dict[int, tuple[int, Floats]] = {}
     for name, column in columns.items():
         place[name], _ = row_by_array.setdefault(id(column), (len(row_by_array), column))
     rows = np.empty((len(row_by_array) + len(row_sums), entries))
-    items = max((len(column) for _, column in row_by_array.values()), default=int(placement.item.max(initial=-1)) + 1)
-    members = coo_array((np.ones(len(placement.item)), position), shape=(entries, items))
+    add_up = _adder(placement, [column for _, column in row_by_array.values()])
     for number, column in row_by_array.values():
-        rows[number] = members @ column
+        rows[number] = add_up(column)
     for number, (name, values) in enumerate(row_sums.items(), len(row_by_array)):
         place[name], rows[number] = number, values
     return ClusterSums(place, placement.slice, placement.candidate, placement.starts, placement.cluster, rows)
+
+
+def _adder(placement: Placement, columns: Sequence[Floats]) -> Callable[[Floats], Floats]:
+    """What adds up a column over the items of each row; both ways give the same sums, which are exact."""
+    entries = len(placement.cluster)
+    if len(placement.item) <= MAX_COUNTED_ITEMS:
+        return lambda column: sum_by_index(placement.row, column[placement.item], entries)
+    from scipy.sparse import coo_array
+
+    position = placement.row.astype(np.int32), placement.item.astype(np.int32)
+    items = max(map(len, columns), default=int(placement.item.max(initial=-1)) + 1)
+    members = coo_array((np.ones(len(placement.item)), position), shape=(entries, items))
+    added_up: Callable[[Floats], Floats] = members.__matmul__
+    return added_up
