@@ -32,6 +32,8 @@ class BudgetTracker:
     def of_study(cls, study: Study, store: AnswerStore) -> BudgetTracker:
         """With what earlier starts spent on its candidates, its judge and its reader."""
         tracker = cls(study.budget)
+        if all(limit is None for _, limit in tracker._limits):
+            return tracker  # what was spent does not matter, and adding it up reads every call
         callers = [(study.name, candidate) for candidate in study.candidates]
         if study.judge is not None:
             callers.append((marking_run(study.name, "judge"), study.judge))
