@@ -94,14 +94,14 @@ def test_no_labelled_reply_is_read_wrongly_and_few_are_not_read(name: str, most_
 
 
 def test_few_replies_of_the_third_development_set_are_read_wrongly() -> None:
-    """Written to be hard: most of what is not read needs medical knowledge. docs/parser-history.md has its first reading."""
+    """Written to be hard: most of what is not read needs medical knowledge."""
     misreadings = misread(golden("choice/development_3.jsonl"))
     assert sum(read.option is not None for _, _, read in misreadings) <= 2
     assert len(misreadings) <= 121
 
 
 def test_few_replies_of_the_fourth_development_set_are_read_wrongly() -> None:
-    """A third are traps: statements about an option that do not choose it. docs/parser-history.md has its first reading."""
+    """A third are traps: statements about an option that do not choose it."""
     labelled = golden("choice/development_4.jsonl")
     assert sum(entry["why"] in ("trap", "none") for entry in labelled) >= 140
     misreadings = misread(labelled)
@@ -110,7 +110,7 @@ def test_few_replies_of_the_fourth_development_set_are_read_wrongly() -> None:
 
 
 def test_few_replies_of_the_fifth_development_set_are_read_wrongly() -> None:
-    """Written by others to be hard; most name no letter. docs/parser-history.md has its first reading."""
+    """Written by others to be hard; most name no letter."""
     misreadings = misread(golden("choice/development_5.jsonl"))
     assert sum(read.option is not None for _, _, read in misreadings) <= 12
     assert len(misreadings) <= 173
@@ -164,7 +164,9 @@ def test_a_sentence_about_an_option_does_not_contest_the_answer(reply: str, opti
     assert parse_choice(reply, FRACTURES).option == option
 
 
-@pytest.mark.parametrize(("name", "most_wrong", "most_unread"), [("17", 1, 12), ("18", 1, 2), ("19", 0, 10), ("20", 0, 16)])
+@pytest.mark.parametrize(
+    ("name", "most_wrong", "most_unread"), [("17", 1, 12), ("18", 1, 2), ("19", 0, 10), ("20", 0, 16)]
+)
 def test_the_last_held_out_sets_are_read_as_documented(name: str, most_wrong: int, most_unread: int) -> None:
     """docs/parser.md has their first readings."""
     read_options = [read.option for _, _, read in misread(golden(f"choice/held_out_{name}.jsonl"))]
