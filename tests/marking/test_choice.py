@@ -68,22 +68,22 @@ def test_every_reply_of_a_real_model_is_read_as_labelled() -> None:
         ("later_replies", 4),
         ("choice/development", 2),
         ("choice/development_2", 22),
-        ("choice/held_out_1", 0),
-        ("choice/held_out_2", 3),
-        ("choice/held_out_3", 2),
-        ("choice/held_out_4", 2),
-        ("choice/held_out_5", 4),
-        ("choice/held_out_6", 3),
-        ("choice/held_out_7", 2),
-        ("choice/held_out_8", 2),
-        ("choice/held_out_9", 2),
-        ("choice/held_out_10", 1),
-        ("choice/held_out_11", 7),
-        ("choice/held_out_12", 16),
-        ("choice/held_out_13", 0),
-        ("choice/held_out_14", 2),
-        ("choice/held_out_15", 6),
-        ("choice/held_out_16", 0),
+        ("choice/held_out/1", 0),
+        ("choice/held_out/2", 3),
+        ("choice/held_out/3", 2),
+        ("choice/held_out/4", 2),
+        ("choice/held_out/5", 4),
+        ("choice/held_out/6", 3),
+        ("choice/held_out/7", 2),
+        ("choice/held_out/8", 2),
+        ("choice/held_out/9", 2),
+        ("choice/held_out/10", 1),
+        ("choice/held_out/11", 7),
+        ("choice/held_out/12", 16),
+        ("choice/held_out/13", 0),
+        ("choice/held_out/14", 2),
+        ("choice/held_out/15", 6),
+        ("choice/held_out/16", 0),
     ],
 )
 def test_no_labelled_reply_is_read_wrongly_and_few_are_not_read(name: str, most_unread: int) -> None:
@@ -169,7 +169,7 @@ def test_a_sentence_about_an_option_does_not_contest_the_answer(reply: str, opti
 )
 def test_the_last_held_out_sets_are_read_as_documented(name: str, most_wrong: int, most_unread: int) -> None:
     """docs/parser.md has their first readings."""
-    read_options = [read.option for _, _, read in misread(golden(f"choice/held_out_{name}.jsonl"))]
+    read_options = [read.option for _, _, read in misread(golden(f"choice/held_out/{name}.jsonl"))]
     assert sum(option is not None for option in read_options) <= most_wrong
     assert sum(option is None for option in read_options) <= most_unread
 
@@ -182,7 +182,7 @@ def affirmed() -> SearchStrategy[dict[str, Any]]:
     return st.sampled_from(
         [
             entry
-            for name in ("choice/development_2", "choice/development_3", "choice/held_out_12", "choice/held_out_14")
+            for name in ("choice/development_2", "choice/development_3", "choice/held_out/12", "choice/held_out/14")
             for entry in golden(f"{name}.jsonl")
             if not NAMES_A_PLACE.search(entry["reply"])
             and parse_choice(entry["reply"], entry["options"]).rule == "affirmed"
@@ -208,7 +208,7 @@ def test_a_repeated_reply_is_read_alike() -> None:
 
 
 def test_the_held_out_replies_are_many_and_a_share_names_no_option() -> None:
-    held_out = [entry for number in range(1, 17) for entry in golden(f"choice/held_out_{number}.jsonl")]
+    held_out = [entry for number in range(1, 17) for entry in golden(f"choice/held_out/{number}.jsonl")]
     assert len(held_out) >= 3200
     assert sum(entry["option"] is None for entry in held_out) > 250
 
