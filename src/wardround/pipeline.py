@@ -242,7 +242,7 @@ def mark_run(
         RunFolder(folder).write_manifest(manifest)
         for warning in warnings_of(manifest):
             note(f"warning: {warning}")
-        write_report(folder, replaced_sections=sections, progress=progress)
+        write_report(folder, marks=marks, replaced_sections=sections, progress=progress)
         incomplete = INCOMPLETE if manifest["status"] == "incomplete" else 0
         interrupted = any(model.interrupted for model in (calls, reader) if model is not None)
         return RunOutcome(folder, manifest, INTERRUPTED if interrupted else incomplete)

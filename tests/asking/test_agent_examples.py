@@ -126,5 +126,5 @@ def test_headings_name_what_each_agent_searched(tmp_path, index):
 
 def replace_settings(settings: Study) -> RunFiles:
     """A run of which only the study is known."""
-    nothing = pl.DataFrame()
-    return RunFiles(Path(), "", settings.model_dump(exclude_none=True), {}, nothing, nothing, nothing.lazy())
+    tables, marks = (pl.DataFrame(), pl.DataFrame()), (pl.LazyFrame(), pl.LazyFrame())
+    return RunFiles(Path(), "", settings.model_dump(exclude_none=True), {}, *tables, *marks)

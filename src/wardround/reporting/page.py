@@ -26,6 +26,7 @@ TRAINING = "the case is for training, and is not examined"
 def report(
     folder: Path,
     *,
+    marks: pl.LazyFrame | None = None,
     cases: Iterable[CaseView] | None = None,
     out: Path | None = None,
     replaced_sections: Mapping[str, SectionMaker] | None = None,
@@ -35,9 +36,10 @@ def report(
 
     They are items_to_review.csv and, of three or more candidates, item_response.csv.
 
-    `replaced_sections` are used in place of the registered sections of the same name.
+    `marks` are those of marks.parquet, if they are read already. `replaced_sections` are used in place of the
+    registered sections of the same name.
     """
-    run = read_run(folder)
+    run = read_run(folder, marks)
     target = out or folder / "report.html"
     if cases is not None:
         pages = target.parent / "cases"

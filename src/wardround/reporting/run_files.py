@@ -23,6 +23,7 @@ from wardround.measuring.engine.slices import DEGRADATION
 from wardround.measuring.engine.tables import COMPARISONS, MEASURES, restore_texts
 from wardround.measuring.modelling.abilities import Abilities, fit_abilities
 from wardround.measuring.people.figures import without_people
+from wardround.measuring.validation.item_review import items_to_review
 from wardround.running.inputs.run_inputs import find_cases
 from wardround.running.parquet import open_table
 from wardround.running.run_folder import require_run
@@ -81,6 +82,7 @@ class RunFiles:
     manifest: Mapping[str, Any]
     measures: pl.DataFrame
     comparisons: pl.DataFrame
+    all_marks: pl.LazyFrame
     marks: pl.LazyFrame  # without those of people
     case_list: str | None = None
     condition: Mapping[str, str] | None = None  # these are the figures of another condition than the reference
@@ -131,19 +133,24 @@ class RunFiles:
         return f"{candidate} ({remark})" if (remark := self.remark(candidate)) else candidate
 
     @cached_property
-    def all_marks(self) -> pl.LazyFrame:
-        """All marks, those of people included."""
-        return scan_marks(self.folder)
+    def reference_marks(self) -> pl.LazyFrame:
+        """The marks of the reference condition."""
+        return marks_at_reference(self.marks, self.study)
 
     @cached_property
     def marks_at_reference(self) -> Marks:
-        """The marks of the reference condition, encoded once for all figures that are taken from them."""
-        return encode_once(marks_at_reference(self.marks, self.study), self.study)
+        """The same, encoded once for all figures that are taken from them."""
+        return encode_once(self.reference_marks, self.study)
 
     @cached_property
     def abilities(self) -> Abilities | None:
         """The item-response model of the reference condition, fitted once for the page and its table."""
-        return fit_abilities(marks_at_reference(self.marks, self.study), self.study)
+        return fit_abilities(self.reference_marks, self.study)
+
+    @cached_property
+    def items_to_review(self) -> pl.DataFrame:
+        """The questions whose key may be wrong in the reference condition, for the page and its table."""
+        return items_to_review(self.reference_marks)
 
     @cached_property
     def clusters(self) -> list[str]:
@@ -245,8 +252,11 @@ class RunFiles:
         return self.cases_link({"candidate": line.candidate, **reference, **line.slice})
 
 
-def read_run(folder: Path) -> RunFiles:
-    """Reads a run folder; raises BadInput with the file's name if one is missing or broken."""
+def read_run(folder: Path, marks: pl.LazyFrame | None = None) -> RunFiles:
+    """Reads a run folder; raises BadInput with the file's name if one is missing or broken.
+
+    `marks` are those of marks.parquet, if they are read already.
+    """
     require_run(folder)
     open_table(folder / MARKS_FILE, "write the marks by `wardround mark RUN`")
     study_text = _read_text(folder / "study.toml")
@@ -257,6 +267,7 @@ def read_run(folder: Path) -> RunFiles:
     manifest = _read_manifest(folder / "manifest.json")
     if "chance" in manifest and "reference" not in manifest:
         raise BadInput(folder, "was measured by an earlier wardround, which pooled conditions; run `wardround mark`")
+    all_marks = scan_marks(folder) if marks is None else marks
     return RunFiles(
         folder=folder,
         study_text=study_text,
@@ -264,7 +275,8 @@ def read_run(folder: Path) -> RunFiles:
         manifest=manifest,
         measures=read_table(folder / "measures.csv", MEASURES, optional=ADDED),
         comparisons=read_table(folder / "comparisons.csv", COMPARISONS),
-        marks=without_people(scan_marks(folder)),
+        all_marks=all_marks,
+        marks=without_people(all_marks),
     )
 
 

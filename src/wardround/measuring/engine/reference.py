@@ -25,7 +25,7 @@ def marks_at_reference(
     values = (reference | dict(changed or {})).items()
     names = marks.select(pl.col("condition").unique().sort()).collect()["condition"]
     chosen = [name for name in names if values <= (DEFAULTS | json.loads(name)).items()]
-    return marks.filter(pl.col("condition").is_in(chosen))
+    return marks if len(chosen) == len(names) else marks.filter(pl.col("condition").is_in(chosen))
 
 
 def are_at_reference(conditions: Iterable[Mapping[str, str]], study: Study) -> bool:

@@ -26,9 +26,10 @@ def items_to_review(marks: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     that was chosen most often. A refused answer says nothing about the key.
     """
     scored = marks.lazy().filter(pl.col("outcome").is_in(("right", "wrong", "unparsed")))
-    table = _shares_right(scored)
-    if table.width - 2 < AT_LEAST:
+    candidates = scored.select(pl.col("candidate").unique()).collect()["candidate"].cast(pl.String).sort().to_list()
+    if len(candidates) < AT_LEAST:
         return pl.DataFrame(schema=REVIEW)
+    table = _shares_right(scored, candidates)
     shares = exact(table.drop("case", "question").cast(pl.Float64).fill_null(np.nan).to_numpy())
     asked = ~np.isnan(shares)
     total, count = np.nansum(shares, axis=0), asked.sum(axis=0)
@@ -46,12 +47,11 @@ def items_to_review(marks: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     return questions.select(*REVIEW).sort("strong_right", "item_total", "case", "question", nulls_last=True)
 
 
-def _shares_right(scored: pl.LazyFrame) -> pl.DataFrame:
+def _shares_right(scored: pl.LazyFrame, candidates: list[str]) -> pl.DataFrame:
     """Each question's share of right answers, a column by candidate; one candidate's marks at a time in memory."""
-    names = scored.select(pl.col("candidate").unique()).collect()["candidate"].cast(pl.String).sort()
     right = (pl.col("outcome") == "right").mean()
     table = pl.DataFrame(schema={"case": pl.String, "question": pl.String})
-    for name in names:
+    for name in candidates:
         own = scored.filter(pl.col("candidate") == name).group_by("case", "question").agg(right.alias(name))
         table = table.join(own.collect(engine="streaming"), on=["case", "question"], how="full", coalesce=True)
     return table.sort("case", "question")

@@ -46,7 +46,7 @@ def group_gaps(run: RunFiles) -> Section | None:
     """Age, sex, modality and tags; tags other than `rare` are folded."""
     marks = run.marks_at_reference
     gaps_by_measure = {measure: subgroup_gaps(marks, run.study, PEOPLE, measure) for measure in score_measures(run)}
-    sizes = _sizes(marks_at_reference(run.marks, run.study))
+    sizes = _sizes(run.reference_marks)
     blocks = []
     for key in PEOPLE[:-1]:
         if len(sizes.get(key, {})) > 1:

@@ -8,8 +8,6 @@ import polars as pl
 
 from wardround.core.text import option_letter
 from wardround.marking.review_notes import wrong_keys
-from wardround.measuring import items_to_review
-from wardround.measuring.engine.reference import marks_at_reference
 from wardround.measuring.engine.tables import write_table
 from wardround.measuring.validation.item_review import AGAINST, MISSED
 from wardround.measuring.validation.judge_validation import judge_note
@@ -30,8 +28,8 @@ def review_table(run: RunFiles) -> pl.DataFrame:
 
     Questions whose key a reader of `wardround view` called wrong come first.
     """
-    marks = marks_at_reference(run.marks, run.study)
-    items = pl.concat([_flagged(run), items_to_review(marks)], how="diagonal")
+    marks = run.reference_marks
+    items = pl.concat([_flagged(run), run.items_to_review], how="diagonal")
     if items.is_empty() or "gold" not in marks.collect_schema():
         return items.with_columns(gold=pl.lit(None, pl.Int16))
     own = marks.join(items.lazy().select("case", "question"), on=["case", "question"], how="semi")
@@ -57,8 +55,8 @@ def review(run: RunFiles) -> Section | None:
     table = review_table(run)
     if table.is_empty():
         return None
-    marks = marks_at_reference(run.marks, run.study)
-    question_count = marks.select("case", "question").unique().select(pl.len()).collect(engine="streaming").item()
+    questions = run.reference_marks.select("case", "question").unique()
+    question_count = questions.select(pl.len()).collect(engine="streaming").item()
     missed, against = (table.filter(reason=reason) for reason in (MISSED, AGAINST))
     context = {
         "flagged": list(_items(run, table.filter(pl.col("reason").str.starts_with(FLAGGED)))),

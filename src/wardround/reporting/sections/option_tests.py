@@ -2,7 +2,6 @@
 
 import polars as pl
 
-from wardround.measuring.engine.reference import marks_at_reference
 from wardround.measuring.measures.votes import THRESHOLDS
 from wardround.reporting.labels import measure_meaning, measure_title
 from wardround.reporting.numbers import percent
@@ -58,7 +57,7 @@ def _decision_curve(run: RunFiles) -> Grid | None:
 
 def _mean_wrong_options(run: RunFiles) -> float | None:
     """The mean number of wrong options of the questions, in the reference condition."""
-    marks = marks_at_reference(run.marks, run.study)
+    marks = run.reference_marks
     if "k" not in marks.collect_schema():
         return None
     questions = marks.filter(pl.col("k").is_not_null()).select("case", "question", "k").unique(("case", "question"))
