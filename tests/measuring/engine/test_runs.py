@@ -26,7 +26,7 @@ def test_rows_of_runs_are_the_texts(texts, more, data):
     first = data.draw(st.integers(0, len(column) - 1))
     last = data.draw(st.integers(first + 1, len(column)))
 
-    values, runs = read_runs(source.lazy(), "text")
+    values, runs = read_runs(source["text"])
 
     assert values == sorted({text for text in column if text is not None})
     numbers = runs.rows(first, last).to_list()
@@ -34,7 +34,7 @@ def test_rows_of_runs_are_the_texts(texts, more, data):
 
 
 def test_values_in_another_order_are_the_same_texts():
-    text = read_runs(pl.LazyFrame({"text": ["x", "x", "z", "y", None]}), "text").in_order(["z", "x", "y"])
+    text = read_runs(pl.Series("text", ["x", "x", "z", "y", None])).in_order(["z", "x", "y"])
     assert text.runs.rows(0, 5).to_list() == [1, 1, 0, 2, None]
 
 

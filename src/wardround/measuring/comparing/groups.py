@@ -46,8 +46,8 @@ def compare_groups(marks: Marks, study: Study, keys: Sequence[str] = PEOPLE, mea
         return pl.DataFrame(schema=GROUPS)
     encoded = encode_marks(marks, study)
     measures = [m for m in measures_for_marks(encoded, study) if m.name == measure and m.kind.is_mean]
-    chosen = _chosen_slicings(encoded, study, keys)
-    if not measures or not chosen:
+    chosen = _chosen_slicings(encoded, study, keys) if measures else []
+    if not chosen:
         return pl.DataFrame(schema=GROUPS)
     inputs = MeasureInputs(encoded, study, measures, DerivedInputs(chosen, {}, study.seed))
     lines = measure_candidates(inputs).table(measures, chosen, encoded.candidates)

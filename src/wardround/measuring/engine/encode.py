@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,13 @@ class EncodedMarks:
         with_shares = marks.with_columns(shares)
         return marks if with_shares["shares"].is_null().all() else with_shares
 
+    @cached_property
+    def max_options(self) -> int | None:
+        """The largest number of options of a question; None if no mark has one."""
+        if "k" not in self.filled_columns:
+            return None
+        return int(self.source.select(pl.col("k").max()).collect().item())
+
     @property
     def has_probes(self) -> bool:
         return any(axes["probe"] != "none" for axes in self.conditions)
@@ -151,12 +159,17 @@ def encode_marks(marks: Marks, study: Study) -> EncodedMarks:
     mark_count = source.select(pl.len()).collect().item()
     # of many marks one column after another is read, so that only one is in memory
     if is_small := mark_count <= FEW_MARKS:
-        source = source.collect().lazy()
-    texts = {name: read_runs(source, name) for name in ("cluster", "condition", "case", "question", *STRATUM)}
-    present = read_runs(source, "candidate")
+        frame = source.collect()
+        source = frame.lazy()
+
+    def runs_of(name: str) -> TextRuns:
+        return read_runs(frame[name] if is_small else source.select(name).collect().to_series())
+
+    texts = {name: runs_of(name) for name in ("cluster", "condition", "case", "question", *STRATUM)}
+    present = runs_of("candidate")
     declared = [candidate.name for candidate in study.candidates if candidate.name in present.values]
     candidate = present.in_order([*declared, *(name for name in present.values if name not in declared)])
-    kinds, parsers, judges = (read_runs(source, name).values for name in ("kind", "parser", "judge"))
+    kinds, parsers, judges = (runs_of(name).values for name in ("kind", "parser", "judge"))
     filled = _filled_columns(source, has_rubrics="rubric" in kinds, at_once=is_small)
     subjects, subject = _subjects(source, texts["case"], texts["question"], present, at_once=is_small)
     strata = {name: texts[name] for name in STRATUM} if any(texts[name].values for name in STRATUM) else {}

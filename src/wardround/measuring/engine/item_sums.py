@@ -39,14 +39,15 @@ class ItemMarks:
         """A column of marks as floats, nan where it is empty."""
         if not self.has(name):
             return np.full(len(self.frame), np.nan)
-        values: Floats = self.frame[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        values: Floats = self.frame[name].cast(pl.Float64).to_numpy()
         return values
 
     def flags(self, name: str) -> Flags:
         """A column of marks as booleans, false where it is empty."""
         if not self.has(name):
             return np.zeros(len(self.frame), bool)
-        flags: Flags = self.frame[name].fill_null(False).to_numpy()
+        column = self.frame[name]
+        flags: Flags = (column.fill_null(False) if column.null_count() else column).to_numpy()
         return flags
 
     def total(self, values: NDArray[Any]) -> Floats:
@@ -55,10 +56,7 @@ class ItemMarks:
 
     def per_item(self, name: str) -> Floats:
         """A column that all marks of an item share, such as its number of options; nan where it is empty."""
-        if not self.has(name):
-            return np.full(self.size, np.nan)
-        values: Floats = self.frame[name].gather(self.first).cast(pl.Float64).fill_null(np.nan).to_numpy()
-        return values
+        return self.floats(name)[self.first]
 
     def first_only(self) -> "ItemMarks":
         """The first mark of each item, in the order of items."""

@@ -66,9 +66,8 @@ def measure(marks: Marks, study: Study, progress: StepProgress = NO_PROGRESS) ->
 
 def measures_for_marks(encoded: EncodedMarks, study: Study) -> list[Measure]:
     """The measures with the versions that these marks give them."""
-    letters = encoded.source.select(pl.col("k").max()).collect().item() if "k" in encoded.filled_columns else 0
     probes = len(study.conditions["probe"]) if encoded.has_probes and "probe" in study.conditions else 0
-    importance, axes = mean_importance(encoded.subjects), tuple(encoded.axes)
+    importance, axes, letters = mean_importance(encoded.subjects), tuple(encoded.axes), encoded.max_options or 0
     context = MeasureContext(study.trials, encoded.parsers, encoded.judges, letters, importance, probes, axes)
     return define_measures(context)
 

@@ -47,14 +47,14 @@ class TextRuns(NamedTuple):
         return TextRuns(list(values), Runs(numbers.gather(self.runs.numbers), self.runs.ends))
 
 
-def read_runs(source: pl.LazyFrame, name: str) -> TextRuns:
+def read_runs(column: pl.Series) -> TextRuns:
     """A column of texts, its values sorted."""
-    chunks = source.select(name).collect().to_series().get_chunks()  # of several at once polars 2.1 makes no runs
+    chunks = column.get_chunks()  # of several at once polars 2.1 makes no runs
     runs = pl.concat([chunk.rle() for chunk in chunks]).struct.unnest()
     texts = runs["value"].cast(pl.String)
-    values = texts.unique().drop_nulls().sort()
-    numbers = texts.cast(pl.Enum(values)).to_physical().cast(pl.UInt32).alias(name)
-    return TextRuns(values.to_list(), Runs(numbers, np.cumsum(runs["len"].to_numpy(), dtype=np.int64)))
+    values = sorted(text for text in texts.unique().to_list() if text is not None)
+    numbers = texts.cast(pl.Enum(values)).to_physical().cast(pl.UInt32).alias(column.name)
+    return TextRuns(values, Runs(numbers, np.cumsum(runs["len"].to_numpy(), dtype=np.int64)))
 
 
 def common_ends(*columns: Runs) -> Integers:

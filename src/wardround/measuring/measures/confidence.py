@@ -58,6 +58,8 @@ def mean_importance(questions: pl.DataFrame) -> float | None:
 
 def uas_weights(questions: pl.DataFrame) -> tuple[Floats, Floats]:
     """The weight of each question (grade times importance; 0 if it has neither), and its importance with mean 1."""
+    if all(questions[name].null_count() == len(questions) for name in ("grade", "importance")):
+        return np.zeros(len(questions)), np.ones(len(questions))
     grade = questions["grade"].replace_strict(GRADES, default=None, return_dtype=pl.Float64)
     known = (questions["importance"].is_not_null() | grade.is_not_null()).to_numpy()
     importance = (questions["importance"] / (mean_importance(questions) or 1.0)).fill_null(1.0).to_numpy()

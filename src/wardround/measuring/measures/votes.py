@@ -3,7 +3,6 @@
 from math import comb, log
 
 import numpy as np
-import polars as pl
 
 from wardround.measuring.engine.exact import Floats, exact
 from wardround.measuring.engine.item_sums import ItemMarks
@@ -16,9 +15,9 @@ WORST = (1, 2, 4, 8, 16)
 
 def count_votes(marks: ItemMarks) -> Floats:
     """The number of votes for each option (items x options, in the case's own order)."""
-    option = marks.frame["option"].cast(pl.Int64)
-    is_vote = option.is_not_null().to_numpy() & ~marks.flags("open")
-    item, chosen = marks.item[is_vote], option.fill_null(0).to_numpy()[is_vote]
+    option = marks.floats("option")
+    is_vote = ~np.isnan(option) & ~marks.flags("open")
+    item, chosen = marks.item[is_vote], option[is_vote].astype(np.int64)
     options = int(np.nan_to_num(marks.per_item("k")).max(initial=1.0))
     options = max(options, int(chosen.max(initial=0)) + 1)
     counts = np.bincount(item * options + chosen, minlength=marks.size * options)
