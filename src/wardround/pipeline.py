@@ -227,8 +227,9 @@ def mark_run(
             write_run_marks(run, calls, parser, errors, with_labels, progress, reader)
             kept.note(MARKS, key)
         marks = scan_marks(folder)
+        at_reference = None
         if not kept.holds(MEASURES, key := measures_key(folder)):
-            write_measures(folder, marks, run.study, progress)
+            at_reference = write_measures(folder, marks, run.study, progress)
             kept.note(MEASURES, key)
         manifest = judged_manifest(run.manifest, calls, missing, unread_warnings(marks, run.store), reader)
         manifest |= {"chance": chance_accuracy(marks), "parser": parser, "reference": run.study.reference_condition}
@@ -242,7 +243,7 @@ def mark_run(
         RunFolder(folder).write_manifest(manifest)
         for warning in warnings_of(manifest):
             note(f"warning: {warning}")
-        write_report(folder, marks=marks, replaced_sections=sections, progress=progress)
+        write_report(folder, marks=marks, encoded_reference=at_reference, replaced_sections=sections, progress=progress)
         incomplete = INCOMPLETE if manifest["status"] == "incomplete" else 0
         interrupted = any(model.interrupted for model in (calls, reader) if model is not None)
         return RunOutcome(folder, manifest, INTERRUPTED if interrupted else incomplete)

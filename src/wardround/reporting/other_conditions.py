@@ -68,7 +68,9 @@ def at_condition(run: RunFiles, condition: Mapping[str, str]) -> RunFiles:
     settings.pop("acceptance", None)
     declares_none = run.study_settings.get("comparisons") and not settings["comparisons"]
     marks = marks_at_reference(run.all_marks, _at(run.study, condition), over_axes=CONTROL_AXES)
-    own = replace(run, study_settings=settings, marks=without_people(marks), condition=dict(condition))
+    own = replace(
+        run, study_settings=settings, marks=without_people(marks), condition=dict(condition), encoded_reference=None
+    )
     measures, comparisons = measured_tables(marks, own.study)
     if declares_none:  # then the default family would be one that the study does not ask for
         comparisons = comparisons.clear()

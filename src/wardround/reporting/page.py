@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from wardround.measuring.engine.encode import Marks
 from wardround.reporting.case_pages import CaseView, write_cases
 from wardround.reporting.condition_choice import condition_choice
 from wardround.reporting.reference_condition import ranked_candidates
@@ -27,6 +28,7 @@ def report(
     folder: Path,
     *,
     marks: pl.LazyFrame | None = None,
+    encoded_reference: Marks | None = None,
     cases: Iterable[CaseView] | None = None,
     out: Path | None = None,
     replaced_sections: Mapping[str, SectionMaker] | None = None,
@@ -36,10 +38,10 @@ def report(
 
     They are items_to_review.csv and, of three or more candidates, item_response.csv.
 
-    `marks` are those of marks.parquet, if they are read already. `replaced_sections` are used in place of the
-    registered sections of the same name.
+    `marks` and `encoded_reference` are those of `read_run`. `replaced_sections` are used in place of the registered
+    sections of the same name.
     """
-    run = read_run(folder, marks)
+    run = read_run(folder, marks, encoded_reference)
     target = out or folder / "report.html"
     if cases is not None:
         pages = target.parent / "cases"

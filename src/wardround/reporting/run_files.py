@@ -86,6 +86,7 @@ class RunFiles:
     marks: pl.LazyFrame  # without those of people
     case_list: str | None = None
     condition: Mapping[str, str] | None = None  # these are the figures of another condition than the reference
+    encoded_reference: Marks | None = None  # the marks of the reference condition, if they are encoded already
 
     @property
     def name(self) -> str:
@@ -140,6 +141,8 @@ class RunFiles:
     @cached_property
     def marks_at_reference(self) -> Marks:
         """The same, encoded once for all figures that are taken from them."""
+        if self.encoded_reference is not None:
+            return self.encoded_reference
         return encode_once(self.reference_marks, self.study)
 
     @cached_property
@@ -252,10 +255,10 @@ class RunFiles:
         return self.cases_link({"candidate": line.candidate, **reference, **line.slice})
 
 
-def read_run(folder: Path, marks: pl.LazyFrame | None = None) -> RunFiles:
+def read_run(folder: Path, marks: pl.LazyFrame | None = None, encoded_reference: Marks | None = None) -> RunFiles:
     """Reads a run folder; raises BadInput with the file's name if one is missing or broken.
 
-    `marks` are those of marks.parquet, if they are read already.
+    `marks` are those of marks.parquet, if they are read already; `encoded_reference` what `write_measures` returned.
     """
     require_run(folder)
     open_table(folder / MARKS_FILE, "write the marks by `wardround mark RUN`")
@@ -277,6 +280,7 @@ def read_run(folder: Path, marks: pl.LazyFrame | None = None) -> RunFiles:
         comparisons=read_table(folder / "comparisons.csv", COMPARISONS),
         all_marks=all_marks,
         marks=without_people(all_marks),
+        encoded_reference=encoded_reference,
     )
 
 

@@ -22,11 +22,11 @@ GROUPED = ("accuracy", "hit@1")  # the scores that are compared between groups o
 
 def write_measures(
     folder: Path, marks: pl.DataFrame | pl.LazyFrame, study: Study, progress: StepProgress = NO_PROGRESS
-) -> None:
+) -> Marks:
     """Writes measures.csv, comparisons.csv, if cases have groups groups.csv, if axes are crossed effects.csv.
 
     With endpoints also acceptance.csv. The same marks always give the same bytes. People have their own measures and
-    families of comparisons.
+    families of comparisons. Returns the models' marks of the reference condition, encoded, for the report.
     """
     models = without_people(marks.lazy())
     encoded = encode_once(models, study)
@@ -46,6 +46,7 @@ def write_measures(
         write_table(folder / ACCEPTANCE_FILE, decide(marks, study))
     else:
         (folder / ACCEPTANCE_FILE).unlink(missing_ok=True)  # of a study that was amended
+    return at_reference
 
 
 def measured_tables(

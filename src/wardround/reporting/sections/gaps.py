@@ -13,7 +13,7 @@ from wardround.measuring import prompt_sensitivity, subgroup_gaps
 from wardround.measuring.comparing.groups import PEOPLE
 from wardround.measuring.engine.intervals import FEWEST
 from wardround.measuring.engine.reference import marks_at_reference
-from wardround.measuring.engine.slices import NATURAL_ORDER
+from wardround.measuring.engine.slices import in_order
 from wardround.reporting.figures import svg
 from wardround.reporting.judge_note import judging_note
 from wardround.reporting.labels import measure_title, slice_title
@@ -120,18 +120,19 @@ def _tag_slices(tag: str) -> list[str]:
 
 def _sizes(marks: pl.LazyFrame) -> dict[str, dict[str, int]]:
     """The number of clusters of each group, by key; `not tag` counts those without each tag."""
-    schema = marks.collect_schema()
+    keys = [key for key in PEOPLE if key in marks.collect_schema()]
+    members = marks.select("cluster", *keys).unique().collect(engine="streaming")
+    clusters = members["cluster"].to_list()
     sizes: dict[str, dict[str, int]] = {}
-    for key in (key for key in PEOPLE if key in schema):
-        members = marks.select(pl.col(key).alias("group"), "cluster").unique()
-        total = members.select(pl.col("cluster").n_unique()).collect().item()
-        members = members.explode("group") if isinstance(schema[key], pl.List) else members
-        counts = members.drop_nulls().group_by("group").agg(pl.col("cluster").n_unique()).sort("group").collect()
-        order = NATURAL_ORDER.get(key, [])
-        rows = sorted(counts.iter_rows(), key=lambda row: order.index(row[0]) if row[0] in order else len(order))
-        sizes[key] = dict(rows)
-        if key == "tag":
-            sizes["not tag"] = {tag: total - size for tag, size in sizes[key].items()}
+    for key in keys:
+        clusters_by_group: dict[str, set[str]] = {}
+        for cluster, groups in zip(clusters, members[key].to_list(), strict=True):
+            for group in groups if isinstance(groups, list) else [groups]:
+                if group is not None:
+                    clusters_by_group.setdefault(group, set()).add(cluster)
+        sizes[key] = {group: len(clusters_by_group[group]) for group in in_order(key, clusters_by_group)}
+    total = len(set(clusters))
+    sizes["not tag"] = {tag: total - size for tag, size in sizes.get("tag", {}).items()}
     return sizes
 
 
