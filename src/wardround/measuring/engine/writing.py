@@ -28,9 +28,10 @@ def write_measures(
     With endpoints also acceptance.csv. The same marks always give the same bytes. People have their own measures and
     families of comparisons. Returns the models' marks of the reference condition, encoded, for the report.
     """
-    models = without_people(marks.lazy())
+    everyone = marks.lazy()
+    models = without_people(everyone)
     encoded = encode_once(models, study)
-    measures, comparisons = _measured_tables(marks, encoded, study, progress)
+    measures, comparisons = _measured_tables(None if models is everyone else everyone, encoded, study, progress)
     write_table(folder / "measures.csv", measures)
     write_table(folder / "comparisons.csv", comparisons)
     if isinstance(encoded, EncodedMarks) and are_at_reference(encoded.conditions, study):
@@ -53,13 +54,17 @@ def measured_tables(
     marks: pl.DataFrame | pl.LazyFrame, study: Study, progress: StepProgress = NO_PROGRESS
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The tables of measures.csv and comparisons.csv."""
-    return _measured_tables(marks, encode_once(without_people(marks.lazy()), study), study, progress)
+    everyone = marks.lazy()
+    models = without_people(everyone)
+    return _measured_tables(None if models is everyone else everyone, encode_once(models, study), study, progress)
 
 
 def _measured_tables(
-    marks: pl.DataFrame | pl.LazyFrame, models: Marks, study: Study, progress: StepProgress
+    everyone: pl.LazyFrame | None, models: Marks, study: Study, progress: StepProgress
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The same; `models` are the marks without those of people."""
-    measures = [measure(models, study, progress), measure_people(marks.lazy(), study)]
-    comparisons = [compare(models, study, progress), compare_people(marks.lazy(), study)]
-    return pl.concat(measures), pl.concat(comparisons)
+    """The same; `everyone` are the marks with those of people, if there are such, and `models` without them."""
+    measures, comparisons = measure(models, study, progress), compare(models, study, progress)
+    if everyone is None:
+        return measures, comparisons
+    of_people = measure_people(everyone, study), compare_people(everyone, study)
+    return pl.concat([measures, of_people[0]]), pl.concat([comparisons, of_people[1]])
