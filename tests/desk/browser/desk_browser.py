@@ -78,7 +78,7 @@ class BrowserUser:
     def invite(self, role: str) -> str:
         """The link that invites one person."""
         self.page.goto(f"{self._url}/admin/people")
-        self.page.get_by_label("Role").select_option(role)
+        self.page.get_by_role("combobox", name="Role", exact=True).select_option(role)
         self.click_button("Make a link")
         return self.page.get_by_label("Link").input_value()
 
