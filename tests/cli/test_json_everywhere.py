@@ -19,6 +19,7 @@ from hospital import hospital
 from PIL import Image
 
 from wardround.cli.main import main, root_command
+from wardround.core.store.location import read_location
 from wardround.literature.index.build import build
 
 # one good call of every command; a new command fails here until it has one
@@ -239,7 +240,8 @@ def test_one_json_document_on_stdout(workspace, name, monkeypatch, capfd):
 
 # what a file that is not what was expected may not be told in
 JARGON = re.compile(
-    r"Errno|codec|Traceback|database file|not a database|parquet:|polars|Is a directory|Not a directory|File exists"
+    r"Errno|codec|Traceback|database file|not a database|(?<!\.)parquet:|polars|"
+    r"Is a directory|Not a directory|File exists"
 )
 WITHOUT_PATHS = (
     *("published", "plugins", "licences", "literature search", "literature embed", "prompts list", "prompts show"),
@@ -256,6 +258,12 @@ def wrong_path(folder: Path, kind: str) -> Path:
         path.write_bytes(b"" if kind == "empty" else bytes(range(128, 256)) * 20)
         path.chmod(0o000 if kind == "unreadable" else 0o644)
     return path
+
+
+def takes_a_path(parameter: Any) -> bool:
+    """Whether a parameter is a path, or an answer store, which is a file or an address of PostgreSQL."""
+    descriptor = parameter.type_descriptor
+    return "Path" in str(descriptor.annotation) or descriptor.parameter_info.parser is read_location
 
 
 def call_with(name: str, parameter: Any, value: Path, out: Path) -> list[str]:
@@ -279,7 +287,7 @@ def call_with(name: str, parameter: Any, value: Path, out: Path) -> list[str]:
 def test_a_wrong_file_is_told_in_one_plain_line(workspace, tmp_path, name, monkeypatch, capfd):
     """Every path that a command takes: a folder for a file, a file for a folder, binary for text, and so on."""
     monkeypatch.chdir(workspace)
-    paths = [parameter for parameter in ALL[name].params if "Path" in str(parameter.type_descriptor)]
+    paths = [parameter for parameter in ALL[name].params if takes_a_path(parameter)]
     assert paths or name in WITHOUT_PATHS
     for number, (parameter, kind) in enumerate(product(paths, WRONG)):
         if kind == "unreadable" and os.geteuid() == 0:
