@@ -60,6 +60,23 @@ def test_the_line_starts_with_answers_the_commonest_fault_and_the_time_left() ->
     assert line.endswith(f"last fault: {MESSAGE}")
 
 
+def test_a_library_that_imports_ipykernel_makes_no_notebook(terminal):
+    """A plain script has no shell, and IPython in a terminal has one without a kernel."""
+    for shell in (None, SimpleNamespace()):
+        module.sys.modules = {"ipykernel": object(), "IPython": SimpleNamespace(get_ipython=lambda shell=shell: shell)}
+        Progress([lane()]).show(last=True)
+    assert [line[:18] for line in terminal.lines] == ["500/20,000 answers"] * 2
+
+
+def test_a_notebooks_kernel_shows_a_bar(terminal, monkeypatch):
+    bars = []
+    monkeypatch.setattr(module, "notebook_bar", lambda: lambda done, total, line: bars.append((done, total)))
+    shell = SimpleNamespace(kernel=object())
+    module.sys.modules = {"IPython": SimpleNamespace(get_ipython=lambda: shell)}
+    Progress([lane()]).show(last=True)
+    assert (bars, terminal.lines) == ([(500, 20_000)], [])
+
+
 def test_a_terminal_of_60_columns_never_scrolls(terminal: Terminal) -> None:
     Progress([lane()]).show(last=True)
 

@@ -27,7 +27,7 @@ class Display:
     def __init__(self, quiet: bool, delay: float = 0.0) -> None:
         self._quiet = quiet
         self._terminal = sys.stderr.isatty()
-        self._in_notebook = "ipykernel" in sys.modules
+        self._in_notebook = in_notebook()
         self._bar: ShowBar | None = None
         self._started = time.monotonic()
         self._due = self._started + max(delay, SECONDS_BETWEEN[self._terminal or self._in_notebook])
@@ -209,6 +209,12 @@ def _columns_of(character: str) -> int:
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def in_notebook() -> bool:
+    """Whether the kernel of a notebook runs this code; a library that merely imports ipykernel does not make one."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
 def notebook_bar() -> ShowBar:
