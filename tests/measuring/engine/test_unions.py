@@ -9,6 +9,7 @@ from made_marks import degraded, frame, made_study
 
 from wardround.measuring import measure
 from wardround.measuring.engine import measurement
+from wardround.measuring.engine.resampling import unions
 from wardround.measuring.engine.resampling.bootstrap import SumBlock
 from wardround.measuring.engine.resampling.composed import Composition, SliceSums
 from wardround.measuring.engine.resampling.unions import UnionPlan, find_unions
@@ -122,3 +123,14 @@ def test_differences_change_no_figure(marks, monkeypatch):
     subtracted = measured(marks)
     monkeypatch.setattr("wardround.measuring.engine.resampling.composed.DIFFERENCES", {})
     assert measured(marks).equals(subtracted)
+
+
+@pytest.mark.parametrize("most_dense", [0, 64])
+def test_items_that_slices_share_are_counted_alike_for_few_and_many_slices(most_dense, monkeypatch):
+    """Items 0 to 2 are in slice 0, items 1 and 2 in slice 1, item 3 in none of these."""
+    monkeypatch.setattr(unions, "MAX_DENSE_SLICES", most_dense)
+    item, slice = np.array([0, 1, 2, 1, 2, 3]), np.array([0, 0, 0, 1, 1, 2])
+
+    shared = unions._shared_items(item, slice, (4, 3))
+
+    assert shared.tolist() == [[3, 2, 0], [2, 2, 0], [0, 0, 1]]

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
-from scipy.sparse import coo_array
 
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.resampling.bootstrap import are_weights_cached
@@ -18,7 +17,7 @@ from wardround.measuring.engine.sums import Integers
 
 MAX_SAMPLE = 8_000  # items
 MAX_SLICES = 2_000  # beyond it their pairs are too many to look at
-
+MAX_DENSE_SLICES = 64  # more are counted faster by SciPy's sparse matrices, which take 0.1 s to load
 MAX_ALTERNATIVES = 2  # unions of a slice by finer slicings: the sums of each are kept until then
 
 Slice = tuple[int, int]  # the number of its slicing, and its own
@@ -53,9 +52,21 @@ def plan_unions(slicings: Sequence[Slicing], items: pl.DataFrame, clusters: int)
     assigned = [slicing.assign(sample) for slicing in slicings]
     item = np.concatenate([item for item, _ in assigned])
     slice = np.concatenate([start + number for start, (_, number) in zip(starts[:-1], assigned, strict=True)])
-    members = coo_array((np.ones(len(item)), (item, slice)), shape=(len(sample), int(starts[-1]))).tocsr()
-    unions = find_unions((members.T @ members).toarray(), starts)
+    unions = find_unions(_shared_items(item, slice, (len(sample), int(starts[-1]))), starts)
     return UnionPlan(_order(unions, np.diff(starts)), unions)
+
+
+def _shared_items(item: Integers, slice: Integers, shape: tuple[int, int]) -> Floats:
+    """The number of items that each two slices share."""
+    if shape[1] <= MAX_DENSE_SLICES:
+        dense = np.zeros(shape)
+        dense[item, slice] = 1
+        return dense.T @ dense
+    from scipy.sparse import coo_array
+
+    members = coo_array((np.ones(len(item)), (item, slice)), shape=shape).tocsr()
+    shared: Floats = (members.T @ members).toarray()
+    return shared
 
 
 def find_unions(shared: Floats, starts: Integers) -> dict[Slice, list[list[Slice]]]:
