@@ -13,7 +13,9 @@ from functools import lru_cache
 
 from wardround.core.text import LETTERS
 from wardround.marking.parser import phrases
-from wardround.marking.parser.claims import NO_CLAIMS, SHORT, WINDOW, WORDED_RULES, Claim, find_claims, text_before
+from wardround.marking.parser.claims.finding import NO_CLAIMS, find_claims
+from wardround.marking.parser.claims.surroundings import SHORT, WINDOW, text_before
+from wardround.marking.parser.claims.worded import WORDED_RULES, Claim
 from wardround.marking.parser.delimited import DelimitedAnswer, delimited_answers
 from wardround.marking.parser.listings import MARKS, Listing, read_listing, read_scores, read_shares
 from wardround.marking.parser.mentions import (

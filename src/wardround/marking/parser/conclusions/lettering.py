@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from wardround.core.text import LETTERS
 from wardround.marking.parser import phrases
-from wardround.marking.parser.claims import GOES_THROUGH
+from wardround.marking.parser.claims.placed import GOES_THROUGH
 from wardround.marking.parser.words.word_search import WordSearch
 
 MIN_LENGTH = 40  # characters of a reply with reasons: the rules for shorter ones say what is no answer

@@ -1,0 +1,1 @@
+"""Which options a reply claims to be its answer."""
