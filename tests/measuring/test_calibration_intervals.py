@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from interval_oracle import effective_answers, rate_by_solving
 from made_marks import at, made_marks, made_study, mark, row, votes
 from scipy.optimize import brentq
 from scipy.stats import norm, t
@@ -67,6 +68,36 @@ def test_a_calibrated_candidate_has_an_upper_bound_only():
     assert 0.05 < line["high"] < 0.15
     plug_in = row(lines, "ece_stated")
     assert plug_in["low"] <= plug_in["value"] <= plug_in["high"] == line["high"]
+
+
+def test_errors_not_yet_seen_are_allowed_for():
+    """Twelve right answers at .9: a candidate that is right in 90% gives that in 28 of 100 samples.
+
+    The share right may be as low as Wilson's bound for 12 of 12, and the mean gap then reaches .9 minus that.
+    """
+    for trials in (1, 5):
+        table = measure(made_marks(stated([0.9] * 12, [True] * 12, trials)), made_study(trials=trials))
+        fewest = 12 / (12 + norm.ppf(0.975) ** 2)
+        for name in ("ece_stated", "ece_debiased_stated"):
+            line = row(table, name)
+            assert (line["value"], line["low"], line["method"]) == (pytest.approx(0.1, abs=1e-5), 0.0, "upper bound")
+            assert line["high"] == pytest.approx(0.9 - fewest)
+
+
+def test_the_interval_of_ece_with_few_errors_is_that_of_its_definition():
+    """40 answers at .95, 8 of them wrong: in one bin, so that all can be written down."""
+    gap = np.array([-0.05] * 32 + [0.95] * 8)
+    line = row(measure(made_marks(stated([0.95] * 40, gap < 0)), made_study()), "ece_stated")
+    variance = max((gap**2).sum(), 40 * 0.95 * 0.05)
+    quantile = t.ppf(0.975, 39)
+    chance = np.sqrt(2 * variance / np.pi) + quantile * np.sqrt((1 - 2 / np.pi) * variance)
+    error = np.sqrt(40 / 39 * ((gap - 0.15) ** 2).sum())
+    noisy = np.abs(gap.sum() + np.sqrt(variance) * np.random.default_rng(0).standard_normal(400_000)).mean()
+    right = rate_by_solving(0.8, effective_answers([float(own < 0) for own in gap], [1.0] * 40))
+    low = max(gap.sum() - chance, min(2 * gap.sum() - noisy - quantile * error, 40 * (0.95 - right[1])))
+    assert line["value"] == pytest.approx(0.15)
+    assert line["low"] == pytest.approx(low / 40, abs=5e-4)
+    assert line["high"] == pytest.approx(max(0.15 + quantile * error / 40, 0.95 - right[0]), abs=1e-3)
 
 
 def test_open_answers_have_a_confidence_of_their_own():

@@ -25,6 +25,7 @@ QUESTIONS, CLUSTER_SKILL = 4, (3.5, 1.5)  # questions of a correlated cluster, w
 OFTEN, NEVER = 0.995, 0.06  # rare errors: this share of the cases is never right, the others nearly always
 STATED = np.array([0.55, 0.65, 0.75, 0.85, 0.95])
 MISCALIBRATIONS = (0.0, 0.05, 0.1)  # stated confidence minus the true probability
+SURE = 0.9  # what a candidate with few errors always states
 SAME = 0.7  # probability that a trial repeats the answer that the trials of its question share
 GRADES = {"R": 0.8, "A": 0.6, "S": 0.4}
 CHAIN = {"IQA": 0.8, "AL": 0.75, "LC": 0.7, "DD": 0.65, "SG": 0.6, "CD": 0.5}
@@ -154,6 +155,21 @@ def _truths_of_stated(trials: int, *, miscalibration: float) -> list[KnownTruth]
     ]
 
 
+def _sure(rng: np.random.Generator, repeats: int, clusters: int, trials: int) -> pl.DataFrame:
+    """Right as often as it states; the trials of a cluster are alike, so that few clusters hold the errors."""
+    right = np.repeat(rng.random((repeats, clusters, 1, 1)) < SURE, trials, axis=3)
+    return marks_of(right, "verbal").with_columns(confidence=pl.lit(SURE))
+
+
+def _truths_of_sure(trials: int) -> list[KnownTruth]:
+    return [
+        KnownTruth("calibration_shift_stated", 0.0, "boundary"),
+        KnownTruth("brier_stated", SURE * (1 - SURE), "boundary"),
+        KnownTruth("ece_stated", 0.0, "biased"),
+        KnownTruth("ece_debiased_stated", 0.0, "biased"),
+    ]
+
+
 def _graded(rng: np.random.Generator, repeats: int, clusters: int, trials: int) -> pl.DataFrame:
     right = rng.random((repeats, clusters, len(GRADES), trials)) < np.array([*GRADES.values()])[:, None]
     grades = np.broadcast_to(np.array([*GRADES])[:, None], right.shape)
@@ -193,6 +209,7 @@ DESIGNS = (
         )
         for miscalibration in MISCALIBRATIONS
     ),
+    CoverageDesign("stated confidence, few errors", _sure, _truths_of_sure),
     CoverageDesign("grades", _graded, _truths_of_grades, trials=(1,)),
     CoverageDesign("chains", _chains, _truths_of_chains, trials=(1,)),
 )

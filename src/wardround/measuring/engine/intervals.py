@@ -126,8 +126,8 @@ def _interval(
     if measure.kind is MeasureKind.AUROC:
         low, high = auroc_intervals(measure, sums)
         return low[chosen], high[chosen]
-    if measure.kind is MeasureKind.CALIBRATION:
-        low, high = calibration_intervals(measure, sums)
+    if measure.kind is MeasureKind.CALIBRATION and claims:
+        low, high = calibration_intervals(measure, sums, claims.right)
         return low[chosen], high[chosen]
     if moments is None:
         clusters = sums.clusters(measure.cluster_sum)

@@ -25,14 +25,18 @@ def clipped_ratio(part: Floats, whole: Floats) -> Floats:
     return np.clip(ratio(part, whole), 0.0, 1.0)
 
 
-def ece(claims: Floats, *gaps: Floats) -> Floats:
-    """sum_b (n_b / N) |acc_b - conf_b| = sum_b |sum of (confidence - right)| / N (X-PCR): the plug-in estimate."""
-    return ratio(np.abs(np.stack(gaps)).sum(axis=0), claims)
+def ece(claims: Floats, *sums: Floats) -> Floats:
+    """sum_b (n_b / N) |acc_b - conf_b| = sum_b |sum of (confidence - right)| / N (X-PCR): the plug-in estimate.
+
+    Sums: gaps, then claims and noise by bin, which only the interval takes.
+    """
+    gaps, _, _ = _parts(sums, 3)
+    return ratio(np.abs(gaps).sum(axis=0), claims)
 
 
 def ece_debiased(claims: Floats, *sums: Floats) -> Floats:
-    """ECE less the bias that its own noise gives it, at least 0. Sums: gaps, then their squares by cluster."""
-    gaps, squares = _parts(sums, 2)
+    """ECE less the bias that its own noise gives it, at least 0. Sums: as of `ece`, then squared gaps by cluster."""
+    gaps, _, _, squares = _parts(sums, 4)
     return ratio(np.maximum(debiased_sum(gaps, squares), 0.0), claims)
 
 

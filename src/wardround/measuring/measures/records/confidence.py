@@ -128,8 +128,8 @@ def _versions(*parts: str) -> str:
 
 
 _ECE = (  # variant, formula, kind, sums by bin, products by cluster and bin
-    ("", formulas.ece, MeasureKind.CALIBRATION, ("gap",), ()),
-    ("debiased", formulas.ece_debiased, MeasureKind.CALIBRATION, ("gap",), (("gap", "gap"),)),
+    ("", formulas.ece, MeasureKind.CALIBRATION, ("gap", "in", "noise"), ()),
+    ("debiased", formulas.ece_debiased, MeasureKind.CALIBRATION, ("gap", "in", "noise"), (("gap", "gap"),)),
     (
         "if_calibrated",
         formulas.ece_null,
@@ -152,6 +152,7 @@ def _ece(context: MeasureContext) -> list[Measure]:
             products = [pair for a, b in pairs for pair in zip(by_bin(a), by_bin(b), strict=True)]
             fields = claims.fields | {"kind": kind, "variant": variant, "products": tuple(products)}
             fields["version"] = _versions(f"{BINS} bins", claims.version)
+            fields["claims"] = CLAIMS_BY_SOURCE[claims.sums]
             measures.append(composite(formula, sums, claims.n, **fields))
     return measures
 
