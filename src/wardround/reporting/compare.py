@@ -28,7 +28,7 @@ class ComparedRow:
 
 
 def compare(folders: Sequence[Path], out: Path) -> Path:
-    """Writes one page that compares runs. Figures of different versions or methods are not shown side by side."""
+    """Writes one page that compares runs. Figures of different versions are not shown side by side."""
     if len(folders) < 2:
         raise WardroundError("a comparison needs at least two run folders")
     runs = [read_run(folder) for folder in folders]
@@ -88,12 +88,9 @@ def _row(
     candidate: str, slice: tuple[tuple[str, str], ...], lines: list[MeasureLine | None], labels: Sequence[str]
 ) -> ComparedRow:
     labelled = [(label, line) for label, line in zip(labels, lines, strict=True) if line is not None]
-    differs = None
-    for field in ("version", "method"):
-        if len({getattr(line, field) for _, line in labelled}) > 1:
-            values = ", ".join(f"{getattr(line, field) or 'none'} in {label}" for label, line in labelled)
-            differs = f"not comparable: {field} {values}"
-            break
+    # not the method: whether an interval is Wilson's or resampled depends on the answers, not on what they mean
+    versions = ", ".join(f"{line.version or 'none'} in {label}" for label, line in labelled)
+    differs = f"not comparable: version {versions}" if len({line.version for _, line in labelled}) > 1 else None
     cells = [FigureCell(None, note="not in this run") if line is None else format_line(line) for line in lines]
     return ComparedRow(candidate, slice_words(dict(slice)), cells, differs)
 
