@@ -5,6 +5,7 @@ import numpy as np
 import polars as pl
 import pytest
 from made_marks import NAMES, at, ballot, mark, measure_rows, row, votes
+from scipy.stats import t
 
 
 def test_the_shift_and_its_companions_are_those_computed_by_hand():
@@ -24,6 +25,20 @@ def test_the_shift_and_its_companions_are_those_computed_by_hand():
     certainty = row(table, "confidence")["value"]
     result = row(table, "calibration_shift_if_calibrated")["value"]
     assert result == pytest.approx(certainty - np.mean(share), abs=1e-8)
+
+
+def test_a_shift_of_claims_that_are_neither_all_right_nor_all_wrong_has_students_interval():
+    """Every case has right and wrong votes: the share right is no rare event, for which the interval would be wider."""
+    certainty = {"0001": 1 - (0.75 * np.log(4 / 3) + 0.25 * np.log(4)) / np.log(4), "0111": None, "0011": 0.5}
+    certainty["0111"] = certainty["0001"]
+    words = ["0001", "0111", "0011", "0001"] * 6
+    table = measure_rows([line for case, word in enumerate(words) for line in votes(case, word)], 4)
+    shifts = np.array([certainty[word] - word.count("0") / 4 for word in words])
+    line, reach = row(table, "calibration_shift"), t.ppf(0.975, 23) * np.std(shifts, ddof=1) / np.sqrt(24)
+    assert (line["low"], line["high"]) == pytest.approx((shifts.mean() - reach, shifts.mean() + reach), abs=1e-6)
+    eight = measure_rows([line for case, word in enumerate(words[:8]) for line in votes(case, word)], 4)
+    line, reach = row(eight, "calibration_shift"), t.ppf(0.975, 7) * np.std(shifts[:8], ddof=1) / np.sqrt(8)
+    assert line["high"] - line["low"] == pytest.approx(2 * reach, abs=1e-6)
 
 
 def test_a_calibrated_respondent_has_a_shift():

@@ -54,7 +54,7 @@ def effective_answers(right: Sequence[float], answers: Sequence[float]) -> float
     )
     if not 0 < sum(right) < n:
         return clusters
-    if min(wrong_in, right_in) < 10:
+    if min(wrong_in, right_in) < min(10, clusters):
         return n / design_effect(right, answers, added=0.5)
     return n / design_effect(right, answers) * (t.ppf(0.975, n - 1) / t.ppf(0.975, clusters - 1)) ** 2
 

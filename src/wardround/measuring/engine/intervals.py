@@ -53,13 +53,13 @@ class ClaimShare(NamedTuple):
         return ClaimShare(self.right.at(cells), self.confidence[cells])
 
     def widened(self, value: Floats, low: Floats, high: Floats, is_signed: bool) -> tuple[Floats, Floats]:
-        """An interval that also holds what the figure would be at both ends of the share right.
+        """An interval that also holds what the figure would be at both ends of the share right, if that is extreme.
 
         A wrong claim instead of a right one adds 1 to confidence minus right, and 2 c - 1 to the squared gap of a
         claim at c, for which the mean confidence stands.
         """
         share = self.right.share
-        fewest, most = rate_interval_of(self.right, self.right.whole)
+        fewest, most = np.where(self.right.is_extreme, rate_interval_of(self.right, self.right.whole), share)
         added = np.ones_like(value) if is_signed else 2 * self.confidence - 1
         ends = value + added * (share - fewest), value + added * (share - most)
         lowest, highest = (-1.0, 1.0) if is_signed else (0.0, 1.0)

@@ -53,7 +53,7 @@ class ClusterMoments(NamedTuple):
 
     @property
     def is_extreme(self) -> NDArray[np.bool_]:
-        flags: NDArray[np.bool_] = np.minimum(self.with_event, self.without_event) < EXTREME
+        flags: NDArray[np.bool_] = np.minimum(self.with_event, self.without_event) < np.minimum(EXTREME, self.clusters)
         return flags
 
     @property
