@@ -44,6 +44,16 @@ PAIRS = [
     ("analysis", "assistantfinal"),
     ("## Thinking\n\n", "\n\n## Final Response\n\n"),
     ("Here is my thought process: ", "\n\nHere is my response: "),
+    ("<|thinking|>", "</|thinking|>"),
+    ("<think_never_used_51bce0c785ca2f68081bfa7d91973934>", "</think_never_used_51bce0c785ca2f68081bfa7d91973934>"),
+    ("<antThinking>", "</antThinking>"),
+    ("<reason>", "</reason>"),
+    ("<rationale>", "</rationale>"),
+    ("Thinking Process:\n\n1. ", "\n</think>\n\n"),
+    ("**Thinking:**\n", "\n\n**Final Answer:** "),
+    ("### Thinking\n", "\n### Answer\n"),
+    ('<details type="reasoning" done="true" duration="3">\n<summary>Thought</summary>\n', "\n</details>\n"),
+    ("<details><summary>Thinking</summary>\n", "\n</details>\n"),
     ("<think>", "</thinking>"),
 ]
 THOUGHT = "It is A, asthma. The answer is A."
@@ -89,6 +99,8 @@ def test_all_before_a_closing_tag_that_nothing_opened_is_reasoning(closer: str) 
         "<answer>B</answer>",
         "analysis of the case: B",
         "## Thinking about it: B",
+        "Thinking of asthma, B",
+        "B\n<details><summary>Why</summary>It wheezes.</details>",
     ],
 )
 def test_a_reply_without_reasoning_is_unchanged(reply: str) -> None:

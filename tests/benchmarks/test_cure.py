@@ -17,6 +17,7 @@ from scipy.stats import spearmanr
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from wardround.benchmarks.cure.figures.faithfulness import AnswerSums, _correlation
+from wardround.benchmarks.cure.figures.outcomes import _points as outcome_parts
 from wardround.benchmarks.cure.figures.text_similarity import STOP_WORDS
 from wardround.benchmarks.engine.bench import BenchResult, bench
 from wardround.benchmarks.engine.drawing import draw
@@ -264,6 +265,7 @@ def test_the_planted_outcomes_of_evidence_are_recovered(folder: Path) -> None:
     cases = case_set(folder / "believed", [planted_case(number, images=image) for number in range(len(PLAN))])
     knows = [{"when": {"tag": "knows"}, "knows": 1.0}]
     believers = [planted("believer", knows, believes="evidence"), planted("doubter", [], hit1=0.0)]
+    believers.append(planted("blind", [], hit1=0.9) | {"sees": False})
     found = run("fig2", cases, folder, believers, library)
     assert {file.suffix for file in found.files} == {".csv", ".tex", ".md", ".svg", ".png"}
     # the plan is for a search that shows one article
@@ -283,6 +285,11 @@ def test_the_planted_outcomes_of_evidence_are_recovered(folder: Path) -> None:
         each = [cell(table, (name, evidence), "Coverage").value for name in ("believer", "doubter")]
         assert average.value == pytest.approx(sum(filter(None, each)) / 2)
         assert average.low is not None
+        drawn = [part for part in outcome_parts(read_run(one.folder), evidence) if part["candidate"] == "Mean"]
+        assert [part["coverage"] for part in drawn] == pytest.approx([100 * (average.value or 0)] * len(drawn))
+        misled = next(part for part in drawn if part["outcome"] == "Hallucination")
+        printed = cell(table, ("Avg.", evidence), "Hallucination").value
+        assert misled["end"] - misled["start"] == pytest.approx(100 * (printed or 0))
     assert any(note.startswith("Support test: sensitivity") for note in table.notes)
     assert any(note.startswith("Published figures are not shown: the paper's") for note in table.notes)
 

@@ -16,6 +16,7 @@ from wardround.benchmarks.engine.bench import BenchResult
 from wardround.core.errors import WardroundError
 
 LOSING = planted("losing", [{"when": {"stage": "SG"}, "accuracy": 0.3}], accuracy=0.9)
+BLIND = planted("blind", accuracy=0.4) | {"sees": False}
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +31,7 @@ def chains(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def table2(folder: Path, chains: Path) -> BenchResult:
-    return run("xpcr/table2", chains, folder, [LOSING, STEADY], published=True)
+    return run("xpcr/table2", chains, folder, [LOSING, STEADY, BLIND], published=True)
 
 
 def shares_right(benched: BenchResult) -> dict[tuple[str, str], float]:
@@ -54,7 +55,7 @@ def test_drops_are_differences_of_stage_accuracies(table2: BenchResult) -> None:
     assert low < 0 < high
 
 
-def test_the_mean_over_candidates_is_unweighted(table2: BenchResult) -> None:
+def test_the_mean_over_candidates_is_unweighted_and_of_those_that_see(table2: BenchResult) -> None:
     table, shares = titled(table2, "Accuracy along the chain, and its drops"), shares_right(table2)
     mean = {stage: (shares["losing", stage] + shares["steady", stage]) / 2 for stage in STAGES}
     row = ("mean over candidates",)

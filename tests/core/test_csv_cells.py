@@ -13,13 +13,14 @@ import pytest
 from wardround.building.pipeline.export import write_table as write_built_table
 from wardround.building.sources.dicom.secret import write_names
 from wardround.core.text import safe_row, with_formula, without_formula
+from wardround.desk.results.export import to_csv
 from wardround.measuring.engine.tables import COMPARISONS, MEASURES, restore_texts, write_table
 from wardround.reporting.run_files import read_table
 from wardround.reporting.tables.csv_text import as_csv
 from wardround.reporting.tables.table import Cell, Column, Table, TableRow
 
 SOURCE = Path(__file__).parents[2] / "src" / "wardround"
-FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1"]
+FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1+1"]
 NUMBERS = ["-1", "+2.5", "-.5", "-1e-9", "-12.5%", "0.3"]
 
 
@@ -37,6 +38,14 @@ def test_numbers_and_plain_texts_stay_as_they_are(text):
 
 def test_values_that_are_not_text_stay_as_they_are():
     assert safe_row([-1, -0.5, None, True, "=x"]) == [-1, -0.5, None, True, " =x"]
+
+
+def test_a_carriage_return_in_a_text_begins_no_row():
+    """Before Python 3.13 `csv` does not quote one if lines end with a line feed."""
+    rows = [{"reason": "a\r=cmd"}, {"reason": "b\r\n=cmd"}]
+    read = list(csv.reader(io.StringIO(to_csv(rows, ["reason"]).decode(), newline="")))
+    assert read == [["reason"], ["a\n=cmd"], ["b\n=cmd"]]
+    assert safe_row(["\r=1", "x\ry"]) == [" \n=1", "x\ny"]
 
 
 def test_tables_of_a_run_are_safe_and_read_back_as_they_were(tmp_path):

@@ -12,7 +12,8 @@ from typing import NamedTuple
 TAG_NAMES = (
     *("think", "thinking", "thinking_process", "thought", "thoughts", "reasoning", "analysis", "scratchpad"),
     *("reflection", "self_reflection", "cot", "chain_of_thought", "inner_monologue", "deepthink", "deep_think"),
-    *("seed:think", "seed:cot_budget_reflect", "longcat_think", "antml:thinking", "mm:think"),
+    *("seed:think", "seed:cot_budget_reflect", "longcat_think", "antml:thinking", "mm:think", "ant_thinking"),
+    *("antthinking", "reason", "rationale", "internal_thoughts", "think_never_used_[0-9a-f]{4,40}"),
 )
 # Pairs of other shapes, as regular expressions. Whose model: MedGemma; OpenThinker; Command A; Mistral; Apertus; Gemma.
 PAIRS = (
@@ -23,23 +24,30 @@ PAIRS = (
     (r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),
     (r"<\|channel>\s?thought", r"<channel\|>"),
 )
-# Pairs of words, only at the start of a reply: gpt-oss without its special tokens; HuatuoGPT-o1; Granite.
+# Pairs of words, only at the start of a reply: gpt-oss without its special tokens; HuatuoGPT-o1; models whose tags a
+# server removed (Qwen); how Open WebUI folds reasoning; Granite.
 OPENINGS = (
     (r"analysis(?=[A-Z\"'])", r"assistantfinal"),
-    (r"#{1,3} ?Thinking\s*\n", r"\n#{1,3} ?Final Response\s*(?:\n|\Z)"),
+    (
+        r"(?:#{1,3} ?|\*\*)?Thinking(?: Process)?:?(?:\*\*)?:?[ \t]*\n",
+        r"</think>|\n(?:#{1,3} ?|\*\*)(?:Final )?(?:Response|Answer|Diagnosis)\b:?(?:\*\*)?:?"
+        r"|\n(?:Final )?(?:Response|Answer|Diagnosis):",
+    ),
+    (r"<details\b[^<>\n]{0,80}\breasoning\b[^<>\n]{0,80}>", r"</details>"),
+    (r"<details>\s*<summary>\s*(?:[Tt]hinking|[Tt]houghts?|[Rr]easoning)\b", r"</details>"),
     (r"Here(?: is|'s) my thought process:", r"Here(?: is|'s) my response:"),
 )
 CHANNEL, FINAL_CHANNEL = "<|channel|>", "<|channel|>final<|message|>"  # gpt-oss
 
 _ANSWER_MARK = re.compile(r"<\|(?:(?:begin|end)_of_solution|(?:start|end)_response|return)\|>", re.I)
 _NAMES = "|".join(sorted(TAG_NAMES, key=len, reverse=True))
-_TAG = rf"(?:<\|?|◁)(?P<tag_close>/)?(?P<tag>{_NAMES})(?:\s[^<>\n]{{0,80}})?(?:\|?>|▷)"
+_TAG = rf"(?:<\|?|◁)(?P<tag_close>/)?\|?(?P<tag>{_NAMES})(?:\s[^<>\n]{{0,80}})?(?:\|?>|▷)"
 _OTHER = "|".join(rf"(?P<open_{n}>{opener})|(?P<close_{n}>{closer})" for n, (opener, closer) in enumerate(PAIRS))
 _MARKER = re.compile(f"{_TAG}|{_OTHER}", re.I)
 _OPENINGS = [(re.compile(rf"\s*{opener}"), re.compile(closer)) for opener, closer in OPENINGS]
 _FIRST_CHARACTER = re.compile(r"[<\[◁]")
 _ANY_OPENING = re.compile(rf"\s*(?:{'|'.join(opener for opener, _ in OPENINGS)})")
-_OPENING_CHARACTERS = "aH# \t\r\n\f\v"  # with which one of them, or the space before it, begins
+_OPENING_CHARACTERS = "aHT#* \t\r\n\f\v"  # with which one of them, or the space before it, begins
 
 
 class ReplyParts(NamedTuple):

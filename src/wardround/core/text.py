@@ -7,7 +7,7 @@ from string import ascii_uppercase
 from typing import Any
 
 LETTERS = ascii_uppercase  # of options
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # the last four: full width
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?%?")
 _POSSESSIVE = re.compile(r"['’`´]s\b")
 
@@ -31,8 +31,16 @@ def with_formula(cell: str) -> str:
 
 
 def safe_row(cells: Iterable[Any]) -> list[Any]:
-    """A row of a CSV table, with its texts made safe by `without_formula`."""
-    return [without_formula(cell) if isinstance(cell, str) else cell for cell in cells]
+    """A row of a CSV table, with its texts made safe by `without_formula`.
+
+    Carriage returns become line feeds: before Python 3.13 `csv` does not quote them, and what follows one would begin
+    a row, and perhaps a formula.
+    """
+    return [without_formula(_line_feeds(cell)) if isinstance(cell, str) else cell for cell in cells]
+
+
+def _line_feeds(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def count_noun(count: int, noun: str) -> str:

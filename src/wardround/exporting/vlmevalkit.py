@@ -21,7 +21,7 @@ from wardround.cases.set import CaseSet
 from wardround.core.case import Case, Image, Question
 from wardround.core.errors import BadInput
 from wardround.core.files import new_folder, replacement, write_file
-from wardround.core.text import LETTERS, without_formula
+from wardround.core.text import LETTERS, safe_row
 from wardround.exporting.answer_table import read_answers
 from wardround.exporting.destination import new_file_name, require_new_file, require_new_folder
 from wardround.reporting.answer_records import axis_values
@@ -154,6 +154,4 @@ def _write_tsv(path: Path, columns: Sequence[str], rows: Iterator[dict[str, Any]
         writer = csv.DictWriter(file, columns, delimiter="\t", lineterminator="\n", restval="")
         writer.writeheader()
         for row in rows:
-            writer.writerow(
-                {name: without_formula(cell) if isinstance(cell, str) else cell for name, cell in row.items()}
-            )
+            writer.writerow(dict(zip(row, safe_row(row.values()), strict=True)))

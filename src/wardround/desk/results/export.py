@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from wardround.core.text import without_formula
+from wardround.core.text import safe_row
 from wardround.desk.desk import Desk
 from wardround.desk.records import Task
 from wardround.desk.results.agreement import ALL, KAPPA, batch_agreements, labels_by_batch, reader_agreements
@@ -42,7 +42,7 @@ def to_csv(rows: Iterable[Mapping[str, Any]], columns: Iterable[str]) -> bytes:
     writer = csv.DictWriter(buffer, list(columns), extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        writer.writerow({key: _cell(value) for key, value in row.items()})
+        writer.writerow(dict(zip(row, safe_row(map(_cell, row.values())), strict=True)))
     return buffer.getvalue().encode()
 
 
@@ -51,7 +51,7 @@ def _cell(value: Any) -> Any:
         return "" if value != value else round(value, 6)
     if isinstance(value, dict | list):
         return json.dumps(value, ensure_ascii=False)
-    return without_formula(value) if isinstance(value, str) else value
+    return value
 
 
 def verdict_rows(desk: Desk, task: Task) -> list[dict[str, Any]]:

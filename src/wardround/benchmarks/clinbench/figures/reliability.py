@@ -115,7 +115,8 @@ def _cells(part: SumBlock, resampled: Floats, clusters: int, seed: int) -> Worst
     n, runs = int(asked.sum()), worst_of_runs(ratio(totals[trials:-1], totals[-1]))
     kept = resampled_cell(ratio(totals[trials - 1], totals[0]), n, present)
     kept_by_run = resampled_cell(ratio(runs[-1], runs[0]), n, present)
-    return WorstCells([*by_question, kept], [*(resampled_cell(row, n, present) for row in runs), kept_by_run])
+    by_run = [by_question[0], *(resampled_cell(row, n, present) for row in runs[1:])]  # the worst of one: the accuracy
+    return WorstCells([*by_question, kept], [*by_run, kept_by_run])
 
 
 def worst_of_runs(accuracies: Floats) -> Floats:

@@ -44,14 +44,18 @@ def _chart(run: RunFiles) -> alt.HConcatChart | None:
 
 
 def _points(run: RunFiles, evidence: str) -> list[dict[str, Any]]:
-    """A part for each candidate and outcome, from its start to its end; and those of the mean over candidates."""
+    """A part for each candidate and outcome, from its start to its end; and those of the mean over candidates.
+
+    Candidates that do not see and people are not in the mean, as in the table.
+    """
     shares: dict[str, dict[str, float]] = {}
+    averaged: list[dict[str, float]] = []
     for candidate in run.candidates:
         lines = {name: run.find_line(name, candidate, _slice(run, evidence)) for name in (*OUTCOMES, "coverage")}
         values = {name: 100 * line.value for name, line in lines.items() if line and line.value is not None}
         if OUTCOMES.keys() <= values.keys():
             shares[run.printed_name(candidate)] = values
-    averaged = [values for name, values in shares.items() if name not in run.text_only | run.people]
+            averaged += [] if candidate in run.text_only | run.people else [values]
     if len(averaged) > 1:
         names = [name for name in (*OUTCOMES, "coverage") if all(name in values for values in averaged)]
         shares[MEAN] = {name: sum(values[name] for values in averaged) / len(averaged) for name in names}

@@ -30,11 +30,13 @@ def drops_table(run: RunFiles) -> Table | None:
     if not values:
         return None
     rows = [_row(name, [by_stage], run) for name, by_stage in values.items()]
-    if len(values) > 1:
-        rows.append(_row(MEAN, list(values.values()), run))
+    averaged = [by_stage for name, by_stage in values.items() if name not in run.text_only]
+    if len(averaged) > 1:
+        rows.append(_row(MEAN, averaged, run))
     notes = [
         "A drop is accuracy at the earlier stage minus accuracy at the later one; both are resampled together over "
-        f"clusters of cases. {MEAN.capitalize()}: unweighted; people are not in it.",
+        f"clusters of cases. {MEAN.capitalize()}: unweighted; candidates that do not see images and people are not "
+        "in it.",
     ]
     if run.declared_values("carry") == [PAPER_CARRY]:
         paper = load_published("xpcr/table2")
