@@ -16,7 +16,7 @@ _VALUE = re.compile(
 )
 _BOXED = re.compile(r"\\boxed\s*\{([^{}]*)\}?")
 _TAGGED = re.compile(
-    r"<(?:final_?)?(?:answer|choice|option|diagnosis)>([^<]*)"
+    r"<(?:final_?)?(?:ans(?:wer)?|choice|option|diagnosis)>([^<]*)"
     r"|<(?:response|output|result|final|conclusion)>([^<]{1,60})</"
     r"|\[(?:final )?answer\]([^\[\]]{1,80})\[/",
     re.I,

@@ -11,7 +11,7 @@ MAX_ATTEMPTS = 20  # at reading JSON
 _BRACKET = re.compile(r"[\[{]")
 _TRAILING_COMMA = re.compile(r",\s*(?=[\]}])")
 _BOX = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}?")
-_TAG = re.compile(r"<(?:final_?)?(answer|conclusion)>(.*?)(?:</(?:final_?)?\1>|\Z)", re.S | re.I)
+_TAG = re.compile(r"<(?:final_?)?(ans(?:wer)?|conclusion)>(.*?)(?:</(?:final_?)?\1>|\Z)", re.S | re.I)
 _LATEX = re.compile(r"\\[a-zA-Z]+\s*|[{}]")
 _STATED_KEY = re.compile(
     r"(?:final|most_(?:likely|probable)|primary|leading|main|principal|working|top_diagnosis|best|correct|predicted|probable)(?:_\w+)?|answer"
