@@ -26,21 +26,22 @@ def test_our_labels_are_balanced_and_independent():
     assert len([pair for pair in pairs if "hard" in pair.part]) >= 160
     for part in PARTS:
         supports = [pair.supports for pair in pairs if pair.part == part]
-        assert len(supports) >= 80
-        assert abs(sum(supports) / len(supports) - 0.5) < 0.03
+        assert len(supports) >= 79
+        assert abs(sum(supports) / len(supports) - 0.5) < 0.05
     assert {pair.part for pair in pairs} == set(PARTS)
     assert set(Counter((pair.document, pair.supports) for pair in pairs).values()) == {1}
     parts_of_document = {(pair.document, pair.part) for pair in pairs}
     assert len(parts_of_document) == len({document for document, _ in parts_of_document})
 
 
-def test_the_default_figures_are_those_of_the_hard_pairs_that_were_held_out():
+def test_the_default_figures_are_those_of_the_pairs_by_another_author():
+    """Their rates are those of the first reading: whoever mends the rules on them prints another part."""
     error = support_error()
-    held_out = [pair for pair in our_labels() if pair.part == "hard held-out"]
-    assert error == support_error(pairs=held_out)
-    assert error.n == len(held_out)
-    assert error.sensitivity.value >= 0.9
-    assert error.specificity.value >= 0.8
+    independent = [pair for pair in our_labels() if pair.part == "independent"]
+    assert error == support_error(pairs=independent)
+    assert error.n == len(independent) == 79
+    assert error.sensitivity.value == 36 / 36
+    assert error.specificity.value == 32 / 43
     assert f"on {error.n} labelled pairs, ours" in support_note()
 
 
@@ -60,7 +61,7 @@ def test_the_command_takes_labels_from_a_file(tmp_path):
     error = json.loads(process.stdout)
     assert (error["pairs"], error["sensitivity"]["value"], error["specificity"]["value"]) == (3, 0.5, 1.0)
     ours = wardround("judge", "support", cwd=tmp_path)
-    assert "the hard built-in pairs that were held out" in ours.stdout
+    assert "by an author who had not read the rules" in ours.stdout
 
 
 def test_rates_and_intervals_are_as_counted():
