@@ -106,7 +106,8 @@ def support_note() -> str:
     """The note printed with grounded figures of the lexical test."""
     errors = support_error()
     rates = (f"{name} {_format_rate(rate)}" for name, rate in zip(("sensitivity", "specificity"), errors, strict=True))
-    return f"Support test: {', '.join(rates)} on {errors.n} labelled pairs, ours, of difficult phrases, by an author who had not read the rules"
+    source = "ours, of difficult phrases, by an author who had not read the rules"
+    return f"Support test: {', '.join(rates)} on {errors.n} labelled pairs, {source}"
 
 
 def _format_rate(rate: Rate) -> str:
