@@ -92,9 +92,8 @@ def support(
 
     errors = support_error(pairs=read_labels(labels) if labels else None)
     rates = {name: rate._asdict() for name, rate in errors._asdict().items()}
-    lines = [
-        f"{errors.n} labelled pairs, {'yours' if labels else 'the built-in pairs by an author who had not read the rules'}"
-    ]
+    source = "yours" if labels else "the built-in pairs by an author who had not read the rules"
+    lines = [f"{errors.n} labelled pairs, {source}"]
     lines += [f"{name:12} {_format_figure(rate)} of {rate['n']}" for name, rate in rates.items()]
     print_result({"pairs": errors.n, **rates}, as_json, "\n".join(lines))
 
