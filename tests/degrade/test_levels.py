@@ -61,6 +61,36 @@ def test_brightness_and_exposure_black_out_nothing(name, profile):
             assert measure_quality(image, degraded, body)["clipped"] <= limit, (type, level)
 
 
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize(
+    "name", ["MR_small.dcm", "OBXXXX1A.dcm", "examples_palette.dcm", "examples_rgb_color.dcm", "retina", "chest"]
+)
+def test_what_looks_black_or_white_counts_as_lost(name, profile):
+    """Before, up to 70% of these bodies had fewer than 10 of 255 grey levels at L2, and 7% were clipped."""
+    image, body = real.real_image(name), real.body(name)
+    before = real.luma(image)
+    for type in ("adjust_brightness", "exposure"):
+        for level, most in (("L1", 0.05), ("L2", 0.20)):
+            after = real.luma(degrade(image, type, level, profile))
+            black, white = (after < 10) & (before >= 25), (after > 250) & (before <= 235)
+            assert (black | white)[body].mean() <= most, (type, level)
+
+
+def test_a_darker_retina_keeps_more_than_its_red():
+    image = real.real_image("retina")
+    body = real.body("retina") & (image[..., 1] > 25)
+    for level in ("L1", "L2"):
+        assert (degrade(image, "adjust_brightness", level, ESTIMATED)[..., 1][body] > 0).mean() > 0.8
+
+
+def test_nearly_black_and_nearly_white_are_clipped():
+    clean = np.full((40, 40), 100, np.uint8)
+    clean[:4] = 12  # black already
+    degraded = clean.copy()
+    degraded[:8], degraded[8:16], degraded[16:24] = 9, 252, 20
+    assert measure_quality(clean, degraded, np.ones((40, 40), bool))["clipped"] == pytest.approx(0.3)
+
+
 def test_a_dark_image_is_made_lighter_and_a_bright_one_darker():
     dark = np.full((64, 64), 25, np.uint8)
     dark[:, ::3] = 40

@@ -21,6 +21,8 @@ from wardround.degrade.signature import Image
 SIGMA = 1.5  # Wang et al. 2004: a Gaussian window of 11 x 11
 HALF = 5
 K1, K2 = 0.01, 0.03
+LOOKS_BLACK, LOOKS_WHITE = 0.04, 0.98  # of white, on a display
+CHANGED = 0.02  # of white: what hardly changed was not clipped
 
 
 def psnr(clean: StoredPixels, degraded: StoredPixels, inside: Mask | None = None) -> float:
@@ -59,10 +61,11 @@ def measure_quality(clean: StoredPixels, degraded: StoredPixels, body: Mask) -> 
 
 
 def clipped_share(before: Image, after: Image, inside: Mask) -> float:
-    """How much of the body became black or white, in every colour, that was not."""
-    black, white = (after <= 0) & (before > 0), (after >= 1) & (before < 1)
-    is_clipped = _over_colours(np.logical_and, black) | _over_colours(np.logical_and, white)
-    return float(is_clipped[inside].mean())
+    """How much of the body came to look black or white: what is nearly so counts, as nothing is seen there either."""
+    x, y = _grey(before), _grey(after)
+    black = (y < LOOKS_BLACK) & (x >= LOOKS_BLACK + CHANGED)
+    white = (y > LOOKS_WHITE) & (x <= LOOKS_WHITE - CHANGED)
+    return float((black | white)[inside].mean())
 
 
 def _over_colours(combine: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:

@@ -10,6 +10,7 @@ from wardround.degrade.signature import Image, SeverityParameters
 
 EDGE = 0.1  # the share of the body that may be lost before a direction counts as having no room
 ROOM = 0.15  # of white: as much as a mild change of brightness
+SEEN = (0.05, 0.97)  # of white: on a display what is clearly darker looks black, and what is brighter looks white
 FULL_SIDE = 512  # pixels: images of this side and larger ones are blurred by the same share of it
 LOST_DETAIL = 0.118  # of FULL_SIDE, squared: fitted (docs/degradations.md)
 
@@ -38,7 +39,7 @@ def is_lighter(severity: SeverityParameters, rng: Generator, brightness: Image) 
     return wanted if wanted_room >= min(ROOM, other_room) else not wanted
 
 
-def room(brightness: Image, share: float) -> tuple[float, float]:
-    """How far values can fall, and how far they can rise, until this share of them is black or white."""
+def room(brightness: Image, share: float, limits: tuple[float, float] = (0.0, 1.0)) -> tuple[float, float]:
+    """How far values can fall, and how far they can rise, until this share of them is below and above the limits."""
     low, high = np.quantile(brightness, (share, 1 - share))
-    return max(0.0, float(low)), max(0.0, 1 - float(high))
+    return max(0.0, float(low) - limits[0]), max(0.0, limits[1] - float(high))

@@ -5,10 +5,11 @@ and colours fade: otherwise a longer exposure would turn the compression noise o
 
 `gamma` is the exponent of a darker image and its inverse that of a lighter one. `offset` is added to a darker image
 afterwards, and taken from a lighter one. `direction` says `darker`, `lighter` or `either` (drawn); an image that has
-no room in that direction goes the other way. `lost`, if it is there, is the most of the body that the offset may make
-black or white: it is smaller if it would be more.
+no room in that direction goes the other way. `lost`, if it is there, is the most of the body that may come to look
+black or white: gamma is nearer to 1 (by half at most) and the offset smaller if it would be more.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from numba import njit
 from numpy.random import Generator
 
 from wardround.degrade.operations.body import body_brightness
-from wardround.degrade.operations.parameters import is_lighter, room
+from wardround.degrade.operations.parameters import SEEN, is_lighter, room
 from wardround.degrade.rendering import LUMA
 from wardround.degrade.signature import Image, SeverityParameters
 
@@ -27,7 +28,7 @@ GREYS = np.arange(256, dtype=np.float32) / np.float32(255)  # of 8 bits
 def exposure(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
     brightness = body_brightness(image)
     lighter = is_lighter(severity, rng, brightness)
-    gamma = 1 / severity["gamma"] if lighter else severity["gamma"]
+    gamma = 1 / severity["gamma"] if lighter else _darker_gamma(severity, brightness)
     offset = np.float32(_offset(severity, brightness * gain(brightness, gamma), lighter))
     if image.ndim == 2:
         return image * _gain_of_grey(image, gamma) + offset
@@ -37,12 +38,20 @@ def exposure(image: Image, severity: SeverityParameters, rng: Generator) -> Imag
     return lit.reshape(image.shape)
 
 
+def _darker_gamma(severity: SeverityParameters, brightness: Image) -> float:
+    gamma: float = severity["gamma"]
+    if "lost" not in severity:
+        return gamma
+    darkest = min(max(float(np.quantile(brightness, severity["lost"])), 1e-3), 1 - 1e-3)
+    return max(math.sqrt(gamma), min(gamma, math.log(SEEN[0]) / math.log(darkest)))
+
+
 def _offset(severity: SeverityParameters, brightness: Image, lighter: bool) -> float:
     """What is added after gamma, of which the brightness is that of the body."""
     offset: float = -severity["offset"] if lighter else severity["offset"]
     if "lost" not in severity:
         return offset
-    below, above = room(brightness, severity["lost"])
+    below, above = room(brightness, severity["lost"], SEEN)
     return min(max(offset, -below), above)
 
 
