@@ -54,6 +54,24 @@ def test_groups_without_a_difference_give_no_alarm_and_cover_zero():
     assert all((result.p_adjusted >= result.p).all() for result in results)
 
 
+def test_few_clusters_of_one_answer_give_no_interval_narrower_than_the_test():
+    """Four groups of ten: 3 right in the first, 23 of 30 in the rest.
+
+    Whole answers give few differences: the 95% point of the largest lies among values that more than 5% reach.
+    """
+    first, rest = [1.0] * 3 + [0.0] * 7, [1.0] * 8 + [0.0] * 2
+    (result,) = contrast_groups([between([first, rest, rest[:7] + [0.0] * 3, rest])], 1)
+    assert result.difference[0] == pytest.approx(0.3 - 23 / 30)
+    assert result.p_adjusted[0] > 0.05
+    assert result.low[0] < 0 <= result.high[0]
+    random = np.random.default_rng(4)
+    candidates = [between([(random.random(10) < 0.7).astype(float).tolist() for _ in range(4)]) for _ in range(300)]
+    results = contrast_groups(candidates, 1)
+    assert np.mean([((result.low <= 0) & (result.high >= 0)).all() for result in results]) > 0.94
+    excluded = np.array([(result.low > 0) | (result.high < 0) for result in results])
+    assert not (excluded & (np.array([result.p_adjusted for result in results]) > 0.05)).any()
+
+
 def test_a_group_that_is_worse_is_found_and_the_others_are_not():
     random = np.random.default_rng(5)
     groups = [(random.random(120) < chance).astype(float).tolist() for chance in (0.8, 0.8, 0.4)]

@@ -96,8 +96,10 @@ def _contrasts(sums: GroupSums, chance: "ChanceDraws") -> GroupContrasts:
     p, p_adjusted = adjusted_p(np.abs(chance.observed), iter([np.abs(chance.drawn)]))
     # the same draws without studentisation say how far the contrasts move together
     scale = np.sqrt((chance.differences**2).mean(axis=0)) + TINY
-    critical = max(Z, float(np.quantile((np.abs(chance.differences) / scale).max(axis=1), LEVEL)))
+    critical = max(Z, _critical((np.abs(chance.differences) / scale).max(axis=1)))
     low, high = _newcombe(sums, critical) if sums.is_between_clusters else _student(sums, critical)
+    is_open = p_adjusted > 1 - LEVEL  # then 0 is not excluded: the interval is not narrower than the test
+    low, high = np.where(is_open, np.minimum(low, 0.0), low), np.where(is_open, np.maximum(high, 0.0), high)
     values, clusters = sums.values, np.count_nonzero(sums.whole, axis=1)
     lowest, _ = _ends(sums.part, sums.whole, float(scipy.special.ndtri(LEVEL ** (1 / len(values)))))
     return GroupContrasts(
@@ -106,6 +108,17 @@ def _contrasts(sums: GroupSums, chance: "ChanceDraws") -> GroupContrasts:
         float(chance.gaps.mean()),
         float(np.quantile(chance.gaps, LEVEL)),
     )
+
+
+def _critical(largest: Floats) -> float:
+    """Between what at most 5% of draws reach and the value below, which more do.
+
+    Few clusters give few distinct values: an interpolated quantile may be reached by far more than 5%.
+    """
+    values, counts = np.unique(np.round(largest, 9), return_counts=True)
+    reached = np.cumsum(counts[::-1])[::-1] / len(largest)
+    first = int(np.count_nonzero(reached > 1 - LEVEL))
+    return float(values[max(first - 1, 0) : first + 1].mean())
 
 
 @dataclass(frozen=True)
