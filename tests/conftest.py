@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +19,11 @@ from hypothesis import HealthCheck, settings
 for library in ("OPENBLAS", "OMP", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 os.environ.setdefault("POLARS_MAX_THREADS", "1")
+
+# files in memory take less CPU than on a disk, where blocks are assigned and written; pytest removes them after a test
+MEMORY_FOLDER = Path("/dev/shm")
+if "TMPDIR" not in os.environ and MEMORY_FOLDER.is_dir() and shutil.disk_usage(MEMORY_FOLDER).free > 2**32:
+    os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY_FOLDER)
 
 # no test depends on how fast the machine is
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -56,9 +64,10 @@ def _sharing_room(nodeid: str) -> str | None:
 
 
 def pytest_collection_finish() -> None:
-    """What is loaded now stays: each collection of garbage would look through all of it again."""
+    """What is loaded now stays: each collection of garbage would look through all of it again, and so do few others."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -54,7 +54,7 @@ def test_a_collector_that_is_turned_off_stays_off() -> None:
 
 
 def test_cycles_of_the_block_are_freed_in_it_and_after_it() -> None:
-    gc.collect()  # the count of new objects begins here
+    gc.collect(1)  # the count of new objects begins here
     with rare_collection(new_objects=1000):
         node = Node()
         node.own = node
