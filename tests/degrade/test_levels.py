@@ -115,7 +115,7 @@ def resized(image: np.ndarray, side: int) -> np.ndarray:
         ("J2K_pixelrep_mismatch.dcm", "low_dose", 0.8),
         ("J2K_pixelrep_mismatch.dcm", "sparse_view", 2.0),
         ("J2K_pixelrep_mismatch.dcm", "limited_angle", 1.5),
-        ("examples_overlay.dcm", "undersampling", 1.8),
+        ("examples_overlay.dcm", "undersampling", 2.5),
         ("MR2_UNCI.dcm", "ghosting", 0.8),
         ("MR2_UNCI.dcm", "bias_field", 0.8),
         ("MR2_UNCI.dcm", "gaussian_noise", 0.8),

@@ -139,6 +139,20 @@ def test_ghosts_leave_the_mean_brightness():
         assert degraded.mean() == pytest.approx(image.mean(), rel=0.1)
 
 
+@pytest.mark.parametrize("key", range(4))
+@pytest.mark.parametrize("profile", ["clinical-1", "medq-deg-estimated"])
+@pytest.mark.parametrize("type", ["undersampling", "ghosting"])
+def test_a_body_that_the_frame_cuts_gets_no_line(type, profile, key):
+    """Brighter from corner to corner: neighbours differ by 1 of 255. Before, the frame itself was copied over it."""
+    y, x = np.mgrid[:256, :256]
+    image = ((y + x) / 2 + 0.5).astype(np.uint8)
+    for severity in (1.0, 2.0):
+        parameters = load_profile(profile).at(type, severity)
+        degraded = apply_parameters(image, type, severity, parameters, "display", seed=f"{key:x}").image.astype(int)
+        inner = degraded[16:-16, 16:-16]
+        assert max(np.abs(np.diff(inner, axis=axis)).max() for axis in (0, 1)) <= 8, severity
+
+
 @pytest.mark.parametrize("key", range(6))
 def test_a_bias_field_has_its_ratio_inside_the_body(key):
     y, x = np.mgrid[:180, :240]

@@ -27,9 +27,31 @@ def extend_patient(image: Image) -> tuple[Image, int]:
     return np.pad(image, margin, mode="edge") * np.outer(down, across).astype(np.float32), margin
 
 
+def extend_along(image: Image, axis: int) -> tuple[Image, int]:
+    """A grey image whose body the frame cuts across an axis, mirrored and faded out beyond it there; else as above.
+
+    Lines of k-space take the two sides for neighbours: a step between them would be copied into the image as a line.
+    """
+    lines = np.moveaxis(image, axis, 0)
+    margin = round(BEYOND * len(lines))
+    if margin == 0 or max(lines[0].mean(), lines[-1].mean()) <= CUT * image.max():
+        return image, 0
+    fading = np.sin(0.5 * np.pi * (np.arange(margin) + 0.5) / margin).astype(np.float32)[:, None] ** 2
+    extended = np.pad(lines, ((margin, margin), (0, 0)), mode="symmetric")
+    extended[:margin] *= fading
+    extended[-margin:] *= fading[::-1]
+    return np.moveaxis(extended, 0, axis), margin
+
+
 def within_frame(image: Image, margin: int) -> Image:
     """The part of an extended image that the frame shows."""
     return image[margin : image.shape[0] - margin, margin : image.shape[1] - margin] if margin else image
+
+
+def along_frame(image: Image, axis: int, margin: int) -> Image:
+    """The part of an image extended along an axis that the frame shows."""
+    shown = slice(margin, image.shape[axis] - margin)
+    return image[shown] if axis == 0 else image[:, shown]
 
 
 def fills_frame(image: Image) -> bool:

@@ -2,7 +2,7 @@
 
 Motion that comes back every few lines changes the strength and the phase of those lines of k-space periodically; a
 period of n lines gives ghosts at every n-th part of the field of view. The very centre of k-space is spared, so that
-the image keeps its brightness.
+the image keeps its brightness. A body that the frame cuts goes on and fades out beyond it, in a larger field of view.
 
 The number of ghosts is drawn between `fewest` and `most`; `intensity` is how much of a line's strength is lost at the
 worst moment of the cycle, and the phase goes with it.
@@ -11,6 +11,7 @@ worst moment of the cycle, and the phase goes with it.
 import numpy as np
 from numpy.random import Generator
 
+from wardround.degrade.operations.frame import along_frame, extend_along
 from wardround.degrade.operations.kspace import line_numbers, multiply_lines
 from wardround.degrade.signature import Image, SeverityParameters
 
@@ -22,9 +23,10 @@ def ghosting(image: Image, severity: SeverityParameters, rng: Generator) -> Imag
     axis = int(rng.integers(2))
     drawn, start, sign = rng.random(), rng.random(), rng.choice([-1.0, 1.0])
     ghosts = severity["fewest"] + int(drawn * (severity["most"] - severity["fewest"] + 1))
-    numbers = line_numbers(image.shape[axis])
+    body, margin = extend_along(image, axis)
+    numbers = line_numbers(body.shape[axis])
     cycle = 2 * np.pi * (numbers / ghosts + start)
     strength = 1 - severity["intensity"] * (1 - np.cos(cycle)) / 2
     factors = strength * np.exp(1j * sign * PHASE * severity["intensity"] * np.cos(cycle))
-    factors[np.abs(numbers) <= SPARED // 2] = 1
-    return multiply_lines(image, axis, factors.astype(np.complex64))
+    factors[np.abs(numbers) <= SPARED // 2 * body.shape[axis] / image.shape[axis]] = 1
+    return along_frame(multiply_lines(body, axis, factors.astype(np.complex64)), axis, margin)
