@@ -2,13 +2,19 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from wardround.measuring.engine import compiled
 from wardround.measuring.engine.resampling.percentiles import percentile_interval, percentile_intervals
 
 FEW_VALUES = st.sampled_from([0.0, 0.1, 0.5, 1.0, np.nan])
+
+
+@pytest.fixture(autouse=True, params=[False, True], ids=["numpy", "loops"])
+def _with_and_without_loops(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "_uses_loops", request.param)
 
 
 def ends_of_sorted(values: list[float]) -> tuple[float, float]:
@@ -50,7 +56,7 @@ def test_rows_in_single_precision_have_the_interval_of_the_same_numbers():
     np.testing.assert_array_equal(percentile_intervals(values), percentile_intervals(values.astype(np.float64)))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(1, 300).flatmap(lambda size: arrays(np.float64, size, elements=FEW_VALUES)))
 def test_short_rows_with_ties_have_the_interval_of_their_sorted_values(values):
     np.testing.assert_array_equal(percentile_interval(values), ends_of_sorted(values.tolist()))

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wardround.measuring.engine.compiled import uses_loops
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.measure import Measure, MeasureKind
 from wardround.measuring.engine.sums import ClusterSums, Integers
@@ -77,7 +78,7 @@ def estimate_cells(measure: Measure, sums: ClusterSums) -> CellEstimates:
         ratio(*(sums.cell_total(f"{name}_{measure.group}") for name in names))
         for names in (("unparsed", "scored"), ("refused", "scorable"))
     )
-    moments = _moments(measure, sums) if measure.kind.is_mean else None
+    moments = _moments(sums.row(measure.sums[0]), sums.row(measure.sums[1]), sums) if measure.kind.is_mean else None
     worth = sums.effective_clusters(measure.cluster_sum)
     claims = _claim_share(measure, sums)
     method = _methods(measure.kind, value, clusters, (worth < FEW) | _is_extreme(measure, moments, claims))
@@ -91,8 +92,14 @@ def estimate_cells(measure: Measure, sums: ClusterSums) -> CellEstimates:
     return CellEstimates(measure, value, n_answers, n_clusters, unparsed, refused, low, high, method)
 
 
-def _moments(measure: Measure, sums: ClusterSums) -> ClusterMoments:
-    return ClusterMoments.of(sums.row(measure.sums[0]), sums.row(measure.sums[1]), sums.total)
+def _moments(part: Floats, whole: Floats, sums: ClusterSums) -> ClusterMoments:
+    if not uses_loops():
+        return ClusterMoments.of(part, whole, sums.total)
+    from wardround.measuring.engine.loops.sums import moments
+
+    totals = np.empty((len(ClusterMoments._fields), sums.cells))
+    moments(part, whole, sums.ends, totals)
+    return ClusterMoments(*totals)
 
 
 def without_spread(cells: NDArray[Any], low: Floats, high: Floats, method: NDArray[np.object_]) -> None:
@@ -151,7 +158,7 @@ def _claim_share(measure: Measure, sums: ClusterSums) -> ClaimShare | None:
     right = np.clip(confidence - shift, 0.0, count)
     whole = sums.total(count)
     mean = np.divide(sums.total(confidence), whole, out=np.full(sums.cells, 0.5), where=whole > 0)
-    return ClaimShare(ClusterMoments.of(right, count, sums.total), mean)
+    return ClaimShare(_moments(right, count, sums), mean)
 
 
 def rate_interval(part: Floats, whole: Floats) -> tuple[str | None, float | None, float | None]:

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from wardround.core.study import Study
+from wardround.measuring.engine.compiled import MANY_MARKS, use_loops
 from wardround.measuring.engine.encode import EncodedMarks, Marks, encode_marks, is_empty
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.intervals import TOO_FEW, CellEstimates, estimate_cells
@@ -17,7 +18,7 @@ from wardround.measuring.engine.measure import Measure, MeasureKind
 from wardround.measuring.engine.resampling.estimates import Resampling
 from wardround.measuring.engine.resampling.unions import plan_unions
 from wardround.measuring.engine.slices import Slicing, slicings
-from wardround.measuring.engine.sums import Integers, cluster_sums, place_items
+from wardround.measuring.engine.sums import Integers, SumStorage, cluster_sums, place_items
 from wardround.measuring.engine.tables import MEASURES
 from wardround.measuring.measures.catalogue import define_measures
 from wardround.measuring.measures.confidence import mean_importance
@@ -29,7 +30,7 @@ from wardround.running.progress import NO_PROGRESS, StepProgress
 
 # every line gives its shares unparsed and refused, over the items that it is about
 READING_SUMS = ("unparsed", "scored", "refused", "scorable")
-CHUNK = 2_000_000  # marks in memory at once
+CHUNK = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ def measure(marks: Marks, study: Study, progress: StepProgress = NO_PROGRESS) ->
     if is_empty(marks):
         return pl.DataFrame(schema=MEASURES)
     encoded = encode_marks(marks, study)
+    if encoded.mark_count >= MANY_MARKS:
+        use_loops()
     measures = measures_for_marks(encoded, study)
     derived = DerivedInputs.for_table(slicings(encoded, study), measures, encoded, study.seed)
     lines = measure_candidates(MeasureInputs(encoded, study, measures, derived, progress))
@@ -94,7 +97,7 @@ def _measure_items(items: Items, inputs: MeasureInputs, lines: MeasureLines) -> 
     claims = {source: by_confidence(claimed) for source, claimed in items.claims.items()}
     plan = plan_unions(inputs.slicings, items.rows, encoded.cluster_count)
     resampling = Resampling(encoded.cluster_count, inputs.study.seed, derived, plan)
-    by_slicing = []
+    by_slicing, storage = [], SumStorage()
     for number in inputs.progress.watch("measuring", plan.order, len(inputs.slicings)):
         slicing = inputs.slicings[number]
         placement = place_items(items.rows, *slicing.assign(items.rows))
@@ -102,7 +105,7 @@ def _measure_items(items: Items, inputs: MeasureInputs, lines: MeasureLines) -> 
         ranked: dict[str, Floats] = {}
         for source, claimed in claims.items():
             ranked |= ranked_sums(claimed, placement, len(items.rows), source) if not slicing.only_measures else {}
-        sums = cluster_sums(placement, {name: columns[name] for name in _needed(measures)}, ranked)
+        sums = cluster_sums(placement, {name: columns[name] for name in _needed(measures)}, ranked, storage)
         estimates = [estimate_cells(m, sums) for m in measures]
         derived.record(number, sums, estimates)
         resampling.add(estimates, sums, number)

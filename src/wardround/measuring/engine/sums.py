@@ -1,6 +1,6 @@
 """Sums over clusters: all that intervals and tests need of the items."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from wardround.measuring.engine.compiled import uses_loops
 from wardround.measuring.engine.exact import Floats, exact
 
 Integers = NDArray[np.int64]
 MAX_CODES_PER_ITEM = 50  # beyond it sorting is faster than counting
-MAX_COUNTED_ITEMS = 200_000  # more are added up faster by SciPy's sparse matrices, which take 0.1 s to load
 
 
 def sum_by_index(index: Integers, values: NDArray[Any], size: int) -> Floats:
@@ -117,6 +117,20 @@ class ClusterSums:
         return np.repeat(values, np.diff(self.ends), axis=-1)
 
 
+class SumStorage:
+    """Memory for sums that the next ones take over: fresh pages cost more time than what is written to them."""
+
+    def __init__(self) -> None:
+        self._buffer = np.empty(0)
+
+    def rows(self, count: int, entries: int) -> Floats:
+        """An array without values, valid until the next one is asked for."""
+        size = count * entries
+        if len(self._buffer) < size:
+            self._buffer = np.empty(size)
+        return self._buffer[:size].reshape(count, entries)
+
+
 def place_items(index: pl.DataFrame, item: Integers, slice: Integers) -> Placement:
     """The rows of sums of items in these slices."""
     candidate, cluster = (index[name].cast(pl.Int64).to_numpy()[item] for name in ("candidate", "cluster"))
@@ -133,40 +147,47 @@ def distinct(codes: Integers) -> tuple[Integers, Integers]:
     size = int(codes.max(initial=-1)) + 1
     if size > MAX_CODES_PER_ITEM * max(1, len(codes)):
         return np.unique(codes, return_inverse=True)
+    if uses_loops():
+        from wardround.measuring.engine.loops.sums import number_distinct
+
+        return number_distinct(codes, size)
     occurs = np.zeros(size, bool)
     occurs[codes] = True
     return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes]
 
 
 def cluster_sums(
-    placement: Placement, columns: Mapping[str, Floats], row_sums: Mapping[str, Floats] = MappingProxyType({})
+    placement: Placement,
+    columns: Mapping[str, Floats],
+    row_sums: Mapping[str, Floats] = MappingProxyType({}),
+    storage: SumStorage | None = None,
 ) -> ClusterSums:
     """Adds up columns of items by slice, candidate and cluster; `row_sums` are sums of entries already.
 
-    Columns that are the same array are added up once.
+    Columns that are the same array are added up once. With a storage the sums are valid until its next use.
     """
     entries, place = len(placement.cluster), dict[str, int]()
     row_by_array: dict[int, tuple[int, Floats]] = {}
     for name, column in columns.items():
         place[name], _ = row_by_array.setdefault(id(column), (len(row_by_array), column))
-    rows = np.empty((len(row_by_array) + len(row_sums), entries))
-    add_up = _adder(placement, [column for _, column in row_by_array.values()])
+    rows = (storage or SumStorage()).rows(len(row_by_array) + len(row_sums), entries)
+    add_up = _adder(placement)
     for number, column in row_by_array.values():
-        rows[number] = add_up(column)
+        add_up(column, rows[number])
     for number, (name, values) in enumerate(row_sums.items(), len(row_by_array)):
         place[name], rows[number] = number, values
     return ClusterSums(place, placement.slice, placement.candidate, placement.starts, placement.cluster, rows)
 
 
-def _adder(placement: Placement, columns: Sequence[Floats]) -> Callable[[Floats], Floats]:
-    """What adds up a column over the items of each row; both ways give the same sums, which are exact."""
-    entries = len(placement.cluster)
-    if len(placement.item) <= MAX_COUNTED_ITEMS:
-        return lambda column: sum_by_index(placement.row, column[placement.item], entries)
-    from scipy.sparse import coo_array
+def _adder(placement: Placement) -> Callable[[Floats, Floats], None]:
+    """What adds up a column over the items of each row, into an array; both ways give the same exact sums."""
+    if not uses_loops():
 
-    position = placement.row.astype(np.int32), placement.item.astype(np.int32)
-    items = max(map(len, columns), default=int(placement.item.max(initial=-1)) + 1)
-    members = coo_array((np.ones(len(placement.item)), position), shape=(entries, items))
-    added_up: Callable[[Floats], Floats] = members.__matmul__
-    return added_up
+        def add_up_few(column: Floats, totals: Floats) -> None:
+            totals[:] = sum_by_index(placement.row, column[placement.item], len(totals))
+
+        return add_up_few
+    from wardround.measuring.engine.loops.sums import add_up
+
+    item, row = (places.astype(np.int32) for places in (placement.item, placement.row))
+    return lambda column, totals: add_up(column, item, row, totals)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wardround.core.random import stream
+from wardround.measuring.engine.compiled import uses_loops
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.sums import Integers
 
@@ -23,7 +24,7 @@ MAX_BLOCK_WEIGHTS = 4_000_000  # weights multiplied at once: 32 MB
 MAX_DRAWN_WEIGHTS = 250_000  # weights drawn at once: 2 MB
 MAX_CACHED_WEIGHTS = 40_000_000  # beyond it the weights are drawn again each time
 MAX_SINGLE = 2.0**24  # up to it every whole number is a float32
-Counts = NDArray[np.int16 | np.float32]
+Counts = NDArray[np.uint8 | np.int16 | np.float32]
 
 
 class SumBlock(NamedTuple):
@@ -45,6 +46,10 @@ class ResampledSums(NamedTuple):
             return self.totals[self.place[sums]]
         first, last = int(sums[0]), int(sums[-1])
         return self.totals[first : last + 1] if last - first == len(sums) - 1 else self.totals[sums]
+
+    def places(self, sums: Integers) -> Integers:
+        """The rows of `totals` that hold some sums."""
+        return sums if self.place is None else self.place[sums]
 
     def all_rows(self) -> Floats:
         return self.totals if self.place is None else self.totals[self.place]
@@ -78,6 +83,13 @@ def _all_weights(clusters: int, seed: int) -> Counts:
     return weights
 
 
+@lru_cache(maxsize=1)
+def _packed_weights(clusters: int, seed: int) -> Counts:
+    """All weights in as few bytes as hold them."""
+    weights = np.concatenate(list(_drawn_weights(clusters, seed, MAX_DRAWN_WEIGHTS)), axis=1)
+    return weights.astype(np.uint8) if weights.max(initial=0) < 2**8 else weights
+
+
 def _drawn_weights(clusters: int, seed: int, block: int) -> Iterator[Counts]:
     """A block of resamples after the other, all from one stream, so that the block's height changes nothing."""
     random = stream(seed, "bootstrap over clusters")
@@ -96,6 +108,12 @@ def resampled_sums(blocks: Sequence[SumBlock], clusters: int, seed: int) -> Iter
     for number, block in enumerate(blocks):
         by_clusters[block.cluster.tobytes()].append(number)
     groups = list(by_clusters.values())
+    if uses_loops() and are_weights_cached(clusters):
+        for group in groups:
+            cluster, rows, places = _stack([blocks[number] for number in group])
+            totals = _product(rows, cluster, clusters, seed)
+            yield from ((number, ResampledSums(totals, place)) for number, place in zip(group, places, strict=True))
+        return
     # with cached weights each group is used while its product is still in the processor's cache
     for batch in [[group] for group in groups] if are_weights_cached(clusters) else [groups] if groups else []:
         yield from _multiply(batch, blocks, clusters, seed)
@@ -121,6 +139,18 @@ def _multiply(
         start = span.stop
     for group, (_, _, places), total in zip(groups, stacks, totals, strict=True):
         yield from ((number, ResampledSums(total, place)) for number, place in zip(group, places, strict=True))
+
+
+def _product(rows: Floats, cluster: Integers, clusters: int, seed: int) -> Floats:
+    """The rows of these clusters in every resample, by a loop that takes the counts as they are stored."""
+    from wardround.measuring.engine.loops.products import are_small_counts, multiply
+
+    totals, counts = np.empty((len(rows), RESAMPLES)), _packed_weights(clusters, seed)
+    are_small = are_small_counts(rows, MAX_SINGLE / clusters)
+    for chosen, dtype in ((are_small, np.float32), (~are_small, np.float64)):
+        if chosen.any():
+            multiply(rows[chosen].astype(dtype, copy=False), cluster, counts, np.flatnonzero(chosen), totals)
+    return totals
 
 
 def _are_small_counts(rows: Floats, clusters: int) -> NDArray[np.bool_]:

@@ -7,14 +7,16 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from wardround.measuring.engine.compiled import uses_loops
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.intervals import ALIKE, BOOTSTRAP, SHARE_OF_RESAMPLES, CellEstimates, without_spread
 from wardround.measuring.engine.measure import Measure
 from wardround.measuring.engine.resampling.bootstrap import RESAMPLES, ResampledSums, SumBlock, resampled_sums
 from wardround.measuring.engine.resampling.composed import KnownSums, SliceSums
-from wardround.measuring.engine.resampling.percentiles import percentile_intervals
+from wardround.measuring.engine.resampling.percentiles import ENDS, percentile_intervals
 from wardround.measuring.engine.resampling.unions import UnionPlan
 from wardround.measuring.engine.sums import ClusterSums, Integers, distinct
+from wardround.measuring.measures.formulas import ratio
 
 MAX_PENDING_BYTES = 96_000_000  # of sums
 
@@ -119,24 +121,37 @@ class Resampling:
 
     def _fill_in(self, pending: list[PendingEstimates], resampled: ResampledSums, block: SumBlock) -> None:
         """The estimates of one block; the intervals of all of them are taken together."""
-        drawn: list[Floats] = []
         for estimate, cells, sums, slicing in pending:
-            values = estimate.measure.formula(*map(resampled.rows, sums))
             method = estimate.method[cells]
-            conditions, intervals = method == SHARE_OF_RESAMPLES, method == BOOTSTRAP
-            estimate.value[cells[conditions]] = np.nanmean(values[conditions], axis=1) if conditions.any() else []
-            drawn.append(values if intervals.all() else values[intervals])
-            if self._consumer is not None and self._consumer.wants(estimate.measure, slicing):
-                self._consumer.receive(PendingEstimates(estimate, cells, sums, slicing), values, block)
-        ends = np.cumsum([len(values) for values in drawn])[:-1]
-        lows, highs = (np.split(end, ends) for end in percentile_intervals(np.concatenate(drawn)))
-        for (estimate, cells, *_), low, high in zip(pending, lows, highs, strict=True):
-            own = cells[estimate.method[cells] == BOOTSTRAP]
+            conditions, is_own = method == SHARE_OF_RESAMPLES, method == BOOTSTRAP
+            is_wanted = self._consumer is not None and self._consumer.wants(estimate.measure, slicing)
+            ends = (
+                None if is_wanted or conditions.any() else _ratio_intervals(estimate.measure, resampled, sums, is_own)
+            )
+            if ends is None:
+                values = estimate.measure.formula(*map(resampled.rows, sums))
+                estimate.value[cells[conditions]] = np.nanmean(values[conditions], axis=1) if conditions.any() else []
+                if self._consumer is not None and is_wanted:
+                    self._consumer.receive(PendingEstimates(estimate, cells, sums, slicing), values, block)
+                ends = percentile_intervals(values if is_own.all() else values[is_own])
+            own = cells[is_own]
             # a skewed measure may lie outside the middle of its resamples
-            estimate.low[own] = np.minimum(low, estimate.value[own])
-            estimate.high[own] = np.maximum(high, estimate.value[own])
+            estimate.low[own] = np.minimum(ends[0], estimate.value[own])
+            estimate.high[own] = np.maximum(ends[1], estimate.value[own])
             alike = own[estimate.high[own] - estimate.low[own] < ALIKE]
             without_spread(alike, estimate.low, estimate.high, estimate.method)
+
+
+def _ratio_intervals(
+    measure: Measure, resampled: ResampledSums, sums: list[Integers], chosen: NDArray[np.bool_]
+) -> tuple[Floats, Floats] | None:
+    """The intervals of a plain ratio, if a compiled loop can take them without storing its resampled values."""
+    if measure.formula is not ratio or not uses_loops():
+        return None
+    from wardround.measuring.engine.loops.intervals import ratio_ends
+
+    part, whole = (resampled.places(rows)[chosen] for rows in sums)
+    return ratio_ends(resampled.totals, part, whole, ENDS)
 
 
 def _dense(sums: ClusterSums, rows: list[int], first: int, last: int) -> tuple[Integers, Floats]:

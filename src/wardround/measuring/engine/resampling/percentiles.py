@@ -3,9 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from wardround.measuring.engine.compiled import uses_loops
 from wardround.measuring.engine.exact import Floats
 
 LEVEL = 0.95
+ENDS = (1 - LEVEL) / 2, (1 + LEVEL) / 2
 SAMPLE = 200  # values of a row, by which its tails are cut off
 SAMPLE_TAIL = 15  # of them: mostly more of the row than the 2.5% that are needed
 MAX_TAIL = 400  # values; a row with more in a tail has many that are equal
@@ -20,6 +22,10 @@ def percentile_interval(values: Floats) -> tuple[float, float]:
 
 def percentile_intervals(values: Floats) -> tuple[Floats, Floats]:
     """The middle 95% of each row; resamples without a value are left out (linear between neighbours)."""
+    if uses_loops():
+        from wardround.measuring.engine.loops.intervals import row_ends
+
+        return row_ends(values, ENDS)
     low, high = np.empty((2, len(values)))
     for first in range(0, len(values), ROWS):
         some = slice(first, first + ROWS)
@@ -63,7 +69,7 @@ def _tails(values: Floats, is_tail: NDArray[np.bool_], count: int, filler: float
 
 def _between(ordered: Floats, size: int) -> tuple[Floats, Floats]:
     """The interval of rows of `size` values in their order, of which the middle ones may be missing."""
-    place = (size - 1) * np.array([(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    place = (size - 1) * np.array(ENDS)
     lower = place.astype(np.int64)
     upper = np.minimum(lower + 1, size - 1)
     missing = np.array([0, size - ordered.shape[1]])

@@ -17,7 +17,7 @@ from wardround.measuring.engine.sums import Integers
 
 MAX_SAMPLE = 8_000  # items
 MAX_SLICES = 2_000  # beyond it their pairs are too many to look at
-MAX_DENSE_SLICES = 64  # more are counted faster by SciPy's sparse matrices, which take 0.1 s to load
+MAX_DENSE_SLICES = 400  # more are counted faster by SciPy's sparse matrices, which take 0.1 s to load
 MAX_ALTERNATIVES = 2  # unions of a slice by finer slicings: the sums of each are kept until then
 
 Slice = tuple[int, int]  # the number of its slicing, and its own
@@ -59,9 +59,9 @@ def plan_unions(slicings: Sequence[Slicing], items: pl.DataFrame, clusters: int)
 def _shared_items(item: Integers, slice: Integers, shape: tuple[int, int]) -> Floats:
     """The number of items that each two slices share."""
     if shape[1] <= MAX_DENSE_SLICES:
-        dense = np.zeros(shape)
+        dense = np.zeros(shape, np.float32)  # holds every number of items exactly
         dense[item, slice] = 1
-        return dense.T @ dense
+        return (dense.T @ dense).astype(np.float64)
     from scipy.sparse import coo_array
 
     members = coo_array((np.ones(len(item)), (item, slice)), shape=shape).tocsr()
