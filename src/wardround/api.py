@@ -287,7 +287,7 @@ def power(
     comparisons: int = 1,
     family: str | None = None,
 ) -> SampleSize:
-    """The number of clusters of cases needed to detect a difference between two candidates, from a run or from guesses.
+    """The number of clusters of cases needed to detect a difference, from a run or from guesses.
 
     The level is adjusted for the number of comparisons that are tested together: those of the run's family, or so many.
     """

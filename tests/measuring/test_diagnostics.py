@@ -232,7 +232,8 @@ def test_power_takes_the_level_of_the_family():
     assert together.power_with(together.clusters) == pytest.approx(0.8, abs=0.005)
     family = {"f": {"measure": "accuracy", "between": "candidate", "reference": "a"}}
     against_a = power_from_marks(marks, made_study(*"abc", trials=2, comparisons=family), 0.05, family="f")
-    assert against_a.clusters == int(np.ceil(((2.241403 + 0.841621) * together.spread / 0.05) ** 2))
+    assert (against_a.comparisons, against_a.pairs) == (2, 2)
+    assert against_a.clusters == int(np.ceil(((2.241403 + 0.841621) * against_a.spread / 0.05) ** 2))
     assert power_from_guesses(0.1, comparisons=3).clusters > power_from_guesses(0.1).clusters
     with pytest.raises(WardroundError, match="no family 'g'; expected one of f"):
         power_from_marks(marks, made_study(*"abc", trials=2, comparisons=family), 0.05, family="g")
@@ -247,6 +248,33 @@ def test_power_is_at_the_reference_condition():
     assert power_from_marks(both, study, 0.1).spread == power_from_marks(marks, made_study("a", "b"), 0.1).spread
 
 
+def test_power_of_a_family_has_the_spread_of_what_it_compares():
+    """Between values of an axis the pairs are within each candidate, and the measure is the family's own."""
+    first, second = (random_marks(seed, {"a": 0.6, "b": 0.5}, cases=60, trials=2) for seed in (2, 3))
+    marks = pl.concat([first, second.with_columns(condition=pl.lit(at(images="blank")).cast(first["condition"].dtype))])
+    family = {
+        "control": {"measure": "accuracy_parsed", "between": "images"},
+        "where": {"measure": "accuracy", "between": "candidate", "where": {"images": "blank"}},
+    }
+    study = made_study("a", "b", trials=2, conditions={"images": ["as-is", "blank"]}, comparisons=family)
+    right = pl.col("outcome") == "right"
+
+    def share(own: pl.DataFrame, candidate: str) -> pl.Series:
+        return own.filter(candidate=candidate).group_by("cluster").agg(right.mean()).sort("cluster")["outcome"]
+
+    where = power_from_marks(marks, study, 0.1, family="where")
+    assert where.spread == pytest.approx((share(second, "a") - share(second, "b")).std())
+    parsed = power_from_marks(marks, study, 0.1, family="control")
+    assert (parsed.comparisons, parsed.pairs) == (2, 2)
+    made_alike = marks.with_columns(
+        outcome=pl.when(pl.col("outcome") == "unparsed").then(pl.lit("wrong")).otherwise("outcome")
+    )
+    within = power_from_marks(made_alike, study, 0.1, family="control")
+    variances = [(share(first, name) - share(second, name)).var() for name in "ab"]
+    assert within.spread == pytest.approx(np.sqrt(np.mean(variances)))
+    assert parsed.spread > within.spread
+
+
 @pytest.mark.parametrize(
     "guess", [{"difference": 0.0}, {"difference": 0.3, "accuracy": 0.9}, {"difference": 0.1, "power": 1.0}]
 )
@@ -257,7 +285,7 @@ def test_impossible_guesses_for_power_are_refused_in_one_line(guess):
 
 
 def test_one_candidate_has_no_power():
-    with pytest.raises(WardroundError, match="no two candidates"):
+    with pytest.raises(WardroundError, match="no two sides to compare"):
         power_from_marks(made_marks(votes(0, "00")), made_study(trials=2), 0.1)
 
 

@@ -11,7 +11,7 @@ from wardround.cli.output import Json, print_result
 def power(
     difference: Annotated[float, typer.Option(help="Difference to detect, as a fraction.")],
     run: Annotated[Path | None, typer.Option(metavar="RUN", help="Run to take the variance from.")] = None,
-    measure: Annotated[str, typer.Option(help="With --run: measure.")] = "accuracy",
+    measure: Annotated[str, typer.Option(help="With --run: measure; that of a named family is its own.")] = "accuracy",
     accuracy: Annotated[float, typer.Option(help="Without --run: assumed mean accuracy.")] = 0.5,
     correlation: Annotated[
         float, typer.Option(help="Without --run: assumed correlation between the two candidates' answers.")
@@ -26,7 +26,9 @@ def power(
     ] = 1,
     family: Annotated[
         str | None,
-        typer.Option(help="With --run: family of comparisons (default: the one between candidates by this measure)."),
+        typer.Option(
+            help="With --run: family whose comparisons are meant (default: the one between candidates by this measure)."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

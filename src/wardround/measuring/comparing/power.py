@@ -1,7 +1,6 @@
-"""Sample size: the number of clusters of cases needed to detect a difference between two candidates."""
+"""Sample size: the number of clusters of cases needed to detect a difference."""
 
 from dataclasses import dataclass
-from itertools import combinations
 from math import ceil, sqrt
 
 import numpy as np
@@ -9,15 +8,14 @@ import polars as pl
 import scipy
 
 from wardround.core.errors import WardroundError
-from wardround.core.study import Study
-from wardround.measuring.comparing.families import SEVERITY, compared_values, families, is_meant, is_paired
-from wardround.measuring.comparing.families import pairs as compared_pairs
-from wardround.measuring.comparing.pairing import items_by_candidate, pair_sides, side_of
+from wardround.core.study import Family, Study
+from wardround.measuring.comparing.comparisons import declared_comparisons
+from wardround.measuring.comparing.families import families, is_meant, is_paired
+from wardround.measuring.comparing.pairing import PairedSums
 from wardround.measuring.engine.encode import encode_marks
 from wardround.measuring.engine.intervals import FEWEST
 from wardround.measuring.engine.measure import Measure
 from wardround.measuring.engine.measurement import measures_for_marks
-from wardround.measuring.engine.slices import conditions_at
 
 POWER, ALPHA = 0.8, 0.05
 
@@ -36,7 +34,7 @@ class SampleSize:
     difference: float
     spread: float
     power: float
-    pairs: int = 0  # pairs of candidates that the spread comes from
+    pairs: int = 0  # comparisons of a run that the spread comes from
     comparisons: int = 1
 
     def power_with(self, clusters: int) -> float:
@@ -81,48 +79,41 @@ def power_from_marks(
     power: float = POWER,
     family: str | None = None,
 ) -> SampleSize:
-    """The same, with the spread per cluster of a run's paired differences: root mean square over candidate pairs.
+    """The same, with the spread per cluster of a run's paired differences: root mean square over comparisons.
 
-    All are in the reference condition. The level is that of one comparison of `family`; without a name, of the study's
-    family that compares candidates by this measure, if it has one.
+    They are those of `family`, by its measure and where it compares; without a name, those of the study's family that
+    compares candidates by `measure`. If it has none they are all pairs of candidates in the reference condition, and
+    the level is that of one comparison.
     """
     if not 0 < difference < 1:
         raise WardroundError(f"a difference of {difference:g} is not between 0 and 1; write 0.05 for 5 points")
     encoded = encode_marks(marks, study)
-    chosen = next((m for m in measures_for_marks(encoded, study) if m.name == measure and is_paired(m)), None)
-    if chosen is None:
-        raise WardroundError(f"candidates cannot be compared by {measure!r}")
-    comparisons = _family_size(study, chosen, family)
-    conditions = dict.fromkeys(conditions_at(encoded, study.reference_condition), 0)
-    by_candidate = items_by_candidate(encoded, [chosen], study.trials)
-    sides = [side_of(own, conditions) for own in by_candidate.values()]
-    variances = []
-    for a, b in combinations(sides, 2):
-        paired = pair_sides(a, b, chosen, study.trials, encoded)
-        if len(paired.cluster) < FEWEST:
-            continue
-        differences, size = paired.differences(chosen), (paired.sums[:, 1] + paired.sums[:, 3]) / 2
-        mean = differences.sum() / size.sum()
-        residual = (differences - mean * size) / size.mean()
-        variances.append(float((residual**2).sum() / (len(residual) - 1)))
-    if not variances or not max(variances):
-        raise WardroundError(f"the run has no two candidates that differ on {FEWEST} or more clusters of cases")
-    return _needed(difference, float(np.sqrt(np.mean(variances))), power, len(variances), comparisons)
-
-
-def _family_size(study: Study, measure: Measure, name: str | None) -> int:
-    """The number of comparisons that are tested together with one of this measure."""
     declared = families(study)
-    if name is not None and name not in declared:
-        raise WardroundError(f"there is no family {name!r}; expected one of {', '.join(declared)}")
-    own = [f for f in declared.values() if f.between == "candidate" and is_meant(measure, f)]
-    chosen = declared[name] if name is not None else next(iter(own), None)
-    if chosen is None:
-        return 1
-    if chosen.between == SEVERITY:
-        raise WardroundError("a family between severities is not between candidates; name another one")
-    within = 1 if chosen.between == "candidate" else len(study.candidates)
-    return within * len(compared_pairs(compared_values(chosen, study), chosen.reference))
+    if family is not None and family not in declared:
+        raise WardroundError(f"there is no family {family!r}; expected one of {', '.join(declared)}")
+    wanted = declared[family].measure if family is not None else measure
+    meant = [m for m in measures_for_marks(encoded, study) if is_paired(m) and wanted in (m.name, m.base)]
+    if not meant:
+        raise WardroundError(f"candidates cannot be compared by {wanted!r}")
+    of_measure = (f for f in declared.values() if f.between == "candidate" and any(is_meant(m, f) for m in meant))
+    chosen = declared[family] if family is not None else next(of_measure, None)
+    own = chosen or Family(measure=wanted, between="candidate")
+    compared = declared_comparisons(encoded, study.model_copy(update={"comparisons": {"own": own}}))
+    paired, together = next(
+        (([(m, c.paired) for c in found if c.paired is not None], len(found)) for _, m, found in compared), ([], 0)
+    )
+    variances = [_variance(m, sums) for m, sums in paired if len(sums.cluster) >= FEWEST]
+    if not variances or not max(variances):
+        raise WardroundError(f"the run has no two sides to compare that differ on {FEWEST} or more clusters of cases")
+    spread = float(np.sqrt(np.mean(variances)))
+    return _needed(difference, spread, power, len(variances), together if chosen is not None else 1)
+
+
+def _variance(measure: Measure, paired: PairedSums) -> float:
+    """Of the differences of clusters, for the mean over all that they share."""
+    differences, size = paired.differences(measure), paired.sizes(measure)
+    residual = (differences - differences.sum() / size.sum() * size) / size.mean()
+    return float((residual**2).sum() / (len(residual) - 1))
 
 
 def _needed(difference: float, spread: float, power: float, pairs: int = 0, comparisons: int = 1) -> SampleSize:
