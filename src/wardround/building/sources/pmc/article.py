@@ -62,6 +62,19 @@ class Sentence(NamedTuple):
     paragraph: int
 
 
+_WITHOUT_TABLE = re.compile(
+    r"\s*[(\[](?:see )?(?:supplement\w* )?(?:tables?|videos?)\s*(?:(?:and|,|&)\s*)*[)\]]", re.IGNORECASE
+)
+_SPEAKER = re.compile(
+    r"^(?:(?:To the|Dear) Editors?\b[,:.]?\s*|(?:Dr|Prof|Mr|Ms|Mrs)\.? (?:[A-Z][\w.'’-]* ?){1,4}(?:\([^)]*\))?\s*:\s*)"
+)
+
+
+def strip_speaker(text: str) -> str:
+    """A paragraph without who speaks, or to whom: `Dr. Ann Lee (Medicine): A 58-year-old man`, `To the Editor:`."""
+    return _SPEAKER.sub("", text)
+
+
 def mark(figure: str) -> str:
     return f"{OPEN}{figure}{CLOSE}"
 
@@ -94,7 +107,7 @@ def mark_references(text: str, ids_by_number: Mapping[str, Sequence[str]]) -> st
 def clean(text: str) -> str:
     """A text on one line, with composed letters, without soft hyphens and the brackets of citations."""
     text = single_line(unicodedata.normalize("NFC", text).replace("\u00ad", ""))
-    return re.sub(r" ([.,;:])", r"\1", _EMPTY_BRACKETS.sub("", text))
+    return re.sub(r" ([.,;:])", r"\1", _WITHOUT_TABLE.sub("", _EMPTY_BRACKETS.sub("", text)))
 
 
 def strip_marks(text: str) -> str:

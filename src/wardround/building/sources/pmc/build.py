@@ -81,6 +81,10 @@ CASE_REPORT = re.compile(r"\bcase (?:reports?|stud(?:y|ies)|presentation)\b|\ba 
 SEVERAL_PATIENTS = re.compile(
     r"\bcase series\b|\b(?:two|three|four|five|six|seven|eight|nine|ten|\d+)\s+(?:\w+\s+)?(?:cases|patients)\b", re.I
 )
+ONE_PATIENT = re.compile(
+    r"\b(?:we|I|here(?:in)?)\b[^.]{0,30}\b(?:report|describe|present)\b[^.]{0,60}\b(?:an?|one)\s+(?:\w+\s+)?\d{1,3}[-\s](?:year|month)s?[-\s]old\b",
+    re.IGNORECASE,
+)
 OTHER_TYPES = {
     *("correction", "retraction", "editorial", "review-article", "systematic-review"),
     *("news", "book-review", "addendum"),
@@ -178,12 +182,18 @@ def _steps(
 def is_case_report(record: Record, build: Build) -> Record:
     """Rejects articles that are not about one patient, by their type, subjects and title."""
     names = [record["title"], *record["subjects"]]
-    is_report = record["type"] == "case-report" or any(map(CASE_REPORT.search, names))
+    is_report = record["type"] == "case-report" or any(map(CASE_REPORT.search, names)) or _reports_a_patient(record)
     if record["type"] in OTHER_TYPES or not is_report:
         raise Reject("not a case report", record["type"] or "no article type")
     if SEVERAL_PATIENTS.search(record["title"]):
         raise Reject("more than one patient", record["title"])
     return record
+
+
+def _reports_a_patient(record: Record) -> bool:
+    """Whether a letter says that it reports a patient of some age: `We report a 68-year-old nurse`."""
+    first = [paragraph for section in record["sections"] for paragraph in section["paragraphs"]][:4]
+    return any(map(ONE_PATIENT.search, [record["abstract"], *first]))
 
 
 def _classify(record: Record, synonyms: Synonyms) -> Record:

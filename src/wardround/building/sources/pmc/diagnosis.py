@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from wardround.building.audit.mentions import find_mention, split_words
 from wardround.building.sources.pmc.article import Sentence, strip_marks
+from wardround.building.sources.pmc.disease_kinds import is_disease_like
 from wardround.building.sources.pmc.disease_phrases import as_name, names_agree, spell_as_in
 from wardround.building.sources.pmc.statements import is_of_others, is_tentative, read_statement
 from wardround.building.sources.pmc.title_phrases import read_title
@@ -19,6 +20,7 @@ from wardround.marking.evidence.document import split_sentences
 
 WEIGHTS = {"final": 2.0, "firm": 1.0, "weak": 0.5, "title": 1.0, "keywords": 1.0, "abstract": 1.0, "mentioned": 0.5}
 ENOUGH = 2.0  # support without which people decide
+ENOUGH_IF_STATED = 1.5  # a firm statement, and another place that names it
 CASE_PARTS = ("patient", "tests", "diagnosis", "treatment", "after")
 STATED = ("final", "firm")
 
@@ -72,7 +74,7 @@ def judge_diagnosis(
         candidate
         for candidate in candidates
         if not any(names_agree(candidate.names[0], wrong, synonyms) for wrong in title.mistaken)
-        and candidate.has(*STATED, "weak", "title")
+        and (candidate.has(*STATED, "weak") or (candidate.has("title") and is_disease_like(candidate.names[0])))
     ]
     for candidate in possible:
         _add_mentions(candidate, record, sentences)
@@ -148,11 +150,14 @@ def _doubt(best: _Candidate, others: Sequence[_Candidate]) -> str:
         outside = (other for other in others if other.has("title") and other.has("keywords", "abstract"))
         if rival := next(outside, None):
             return f"the title names {rival.names[0]!r}"
+    if not best.has(*STATED, "abstract", "weak") and others:
+        return f"no sentence states it, and {others[0].names[0]!r} is possible, too"
     if not best.has(*STATED):
         close = (other for other in others if other.has("title") and other.score > best.score - 1)
         if rival := next(close, None):
             return f"nothing states it, and the title names {rival.names[0]!r} as well"
-    return "" if best.score >= ENOUGH else "only one place in the article says so"
+    enough = ENOUGH_IF_STATED if best.has(*STATED) else ENOUGH
+    return "" if best.score >= enough else "only one place in the article says so"
 
 
 def _spelling(best: _Candidate, texts: list[str]) -> str:

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 
 from wardround.building.distractors.options import clean_name
 from wardround.building.sources.pmc.article import strip_marks
-from wardround.building.text.diagnosis_core import CLASS_WORDS, ORGANS, diagnosis_cores, is_specific
+from wardround.building.sources.pmc.disease_kinds import names_a_disease
+from wardround.building.text.diagnosis_core import CLASS_WORDS, diagnosis_cores, head_noun
 from wardround.core.names import NO_SYNONYMS, Synonyms, content_words, normalized_words, same_disease
 
 MAX_WORDS = 12  # of a name
@@ -26,7 +27,6 @@ _CALLED = (
     r"(?:(?:also|otherwise|formerly|previously|originally|historically|sometimes)\s+)?"
     r"(?:known as|called|termed|named|referred to as|designated)|formerly|previously|aka|synonyms?:?"
 )
-FINDINGS = frozenset(["mass", "lesion", "swelling", "nodule", "finding", "sign", "pain", "fever", "bite"])
 _NAME_END = re.compile(
     r"[.;:(\[]|,(?!\s+(?:type|grade|stage|class|variant)\b)"
     r"|\s(?:was|were|is|are|has|had|have|which|who|that|based|on the basis|according|after|by|following|because"
@@ -34,12 +34,13 @@ _NAME_END = re.compile(
     r"|made|established|reached|from|requiring|given|when|while|so|but|then|thus|rather than|instead of|without"
     r"|and (?:she|he|the|was|is|then|underwent|treat\w*|start\w*|received|we|they|her|his|an?|referred|admitted"
     r"|recovered)"
+    r"|during|until|since|throughout|on (?:admission|presentation|arrival)|at (?:presentation|admission|birth)"
     r"|in (?:the|a|this|our|his|her|whom) (?:patient|case|present\w*)|at (?:the )?(?:age|time)|on (?:day|histo\w*|the)"
     r"|as (?:the|a) (?:cause|reason)|therefore|finally|recently|despite|with no|with positive|with a score)\b",
     re.IGNORECASE,
 )
 _LEADING_WORDS = re.compile(
-    r"^(?:(?:a|an|the|having|been|likely|probable|final|definitive|be|as|with|concurrent|confirmed|new-onset|unusual|rare"
+    r"^(?:(?:a|an|the|by|unsuspected|having|been|likely|probable|final|definitive|be|as|with|concurrent|confirmed|new-onset|unusual|rare"
     r"|underlying|possible|our|his|her|of|both|also|uncommon|unexpected|newly diagnosed|so-called|us)\s+)+",
     re.IGNORECASE,
 )
@@ -67,7 +68,26 @@ _NOT_FIRST = frozenset(
             "at",
         ),
         *("was", "were", "are", "is", "should", "must", "which", "that", "these", "those", "there", "their", "however"),
-        *("other", "such", "all", "most", "many", "several", "some", "any", "each", "both", "we", "he", "she", "they"),
+        *(
+            "no",
+            "without",
+            "absent",
+            "normal",
+            "other",
+            "such",
+            "all",
+            "most",
+            "many",
+            "several",
+            "some",
+            "any",
+            "each",
+            "both",
+            "we",
+            "he",
+            "she",
+            "they",
+        ),
         *("based", "due", "if", "when", "because", "after", "before", "during", "since", "although", "similar", "more"),
     ]
 )
@@ -162,18 +182,6 @@ def _last_name(text: str) -> str | None:
     return next((name for name in ends if name and _DISEASE_LIKE.search(name)), None)
 
 
-def names_a_disease(name: str) -> bool:
-    """Whether a word of it is more than an organ or a class. `Right atrial mass` is a finding."""
-    words = content_words(name)
-    if not words or words[-1] in FINDINGS:
-        return False
-    if re.fullmatch(r"[A-Z][A-Za-z0-9-]{1,7}", name) and sum(letter.isupper() for letter in name) > 1:
-        return True
-    return any(is_specific(word) and word not in CLASS_WORDS | ORGANS for word in words) or (
-        bool(set(words) & CLASS_WORDS) and bool(set(words) & ORGANS)
-    )
-
-
 def names_agree(one: str, other: str, synonyms: Synonyms) -> bool:
     """Whether two names mean the same diagnosis, one of them perhaps less exactly."""
     if same_disease(one, [other], synonyms):
@@ -181,9 +189,15 @@ def names_agree(one: str, other: str, synonyms: Synonyms) -> bool:
     for a in (one, *diagnosis_cores(one)):
         for b in (other, *diagnosis_cores(other)):
             shorter, longer = sorted((set(content_words(a)), set(content_words(b))), key=len)
-            if shorter and shorter <= longer and shorter - CLASS_WORDS:
+            if shorter and shorter <= longer and shorter - CLASS_WORDS and _has_head(shorter, longer, (a, b)):
                 return True
     return False
+
+
+def _has_head(shorter: set[str], longer: set[str], names: tuple[str, str]) -> bool:
+    """Whether a single word is the kind of disease that the longer name is: `appendix` is not a tumor of it."""
+    head = head_noun(next(name for name in names if set(content_words(name)) == longer))
+    return len(shorter) > 1 or head is None or head in shorter
 
 
 def expand_abbreviation(name: str, texts: Iterable[str]) -> str:

@@ -13,6 +13,7 @@ from wardround.building.sources.pmc.article import (
     clean,
     mark,
     mark_references,
+    strip_speaker,
 )
 from wardround.core.canonical import sha256_file
 from wardround.core.safe_xml import UnusableFile, parse_xml
@@ -23,6 +24,7 @@ SKIPPED_TAGS = {
     *("object-id", "label", "title", "supplementary-material", "graphic", "inline-graphic", "tex-math", "alt-text"),
 }
 _PANELS = re.compile(r"(?:[A-Z](?:\s*(?:[,&–-]|and)\s*[A-Z]\b)*|[a-z](?:\s*[,&–-]\s*[a-z]\b)*)(?!\w)")
+_IS_POWER = re.compile(r"\s*[-−–+]?\d{1,2}\s*")
 SUFFIXES = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".bmp")
 
 
@@ -40,7 +42,7 @@ def read_jats(file: Path) -> PmcArticle:
     sections = [] if body is None else list(_sections(body, []))
     ids_by_number = _ids_by_number(article)
     for section in sections:
-        section["paragraphs"] = [mark_references(text, ids_by_number) for text in section["paragraphs"]]
+        section["paragraphs"] = [mark_references(strip_speaker(text), ids_by_number) for text in section["paragraphs"]]
     number = (ids.get("pmc") or ids.get("pmcid") or "").upper().removeprefix("PMC")
     return {
         "id": f"pmc-{number}" if number.isdigit() else f"pmc-{sha256_file(file)[:10]}",
@@ -69,6 +71,8 @@ def _text(element: Element | None) -> str:
             pass
         elif child.tag == "break":
             parts.append(" ")
+        elif child.tag == "sup" and _IS_POWER.fullmatch(_text(child)) and "".join(parts).rstrip().endswith("10"):
+            parts.append(f"^{_text(child).strip()}")  # 10^9/L, not 109/L
         elif child.tag not in SKIPPED_TAGS:
             parts.append(_text(child))
         tail = child.tail or ""

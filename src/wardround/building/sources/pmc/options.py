@@ -5,12 +5,12 @@ for which the set has too few, and one whose diagnosis is in doubt, is held for 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from wardround.building.distractors.from_source import OptionChoice, OptionRequest, choose_options_by_id
-from wardround.building.distractors.options import COUNT, NameRelations, OptionBalancer, Options
-from wardround.building.distractors.patient_fit import PatientFacts
+from wardround.building.distractors.options import COUNT, NameRelations, OptionBalancer, Options, merge_candidates
+from wardround.building.distractors.patient_fit import PatientFacts, possible_options
 from wardround.building.pipeline.image_files import copy_images
 from wardround.building.pipeline.pipeline import (
     Build,
@@ -20,8 +20,10 @@ from wardround.building.pipeline.pipeline import (
     all_records_step,
     mark_for_review,
 )
+from wardround.building.sources.pmc.disease_phrases import names_agree
 from wardround.building.text.age import age_in_years
 from wardround.core.case import drop_empty
+from wardround.core.names import NO_SYNONYMS
 
 STEP = "options"
 MIN_OWN = 3  # candidates of the article or a model; with fewer, others are not added
@@ -39,9 +41,11 @@ def options_step(relations: NameRelations, choice: OptionChoice = "source") -> S
         requests = ((record["id"], _request(record)) for record in settled)
         options_by_id = choose_options_by_id(requests, build, relations, choice)
         held_balancer = OptionBalancer(build.random_stream("held"))
+        diagnoses = list(dict.fromkeys(record["diagnosis"] for record in records))
         for record in records:
             candidates, written = record["candidates"], options_by_id.get(record["id"])
-            if not candidates:  # no choice can be written
+            offered = candidates or _of_other_articles(record, diagnoses, relations)
+            if not offered:  # no choice can be written
                 no_choice = {"id": record["id"], "reason": "no other diagnosis", "history": record["history"]}
                 build.queue(STEP, no_choice)
                 build.reject(record, STEP, "no other diagnosis")
@@ -51,10 +55,10 @@ def options_step(relations: NameRelations, choice: OptionChoice = "source") -> S
                 build.reject(record, STEP, "an image occurs twice, or its file names the diagnosis")
                 continue
             if written is None:
-                written = held_balancer.place_gold(record["diagnosis"], candidates)
+                written = held_balancer.place_gold(record["diagnosis"], offered)
                 if len(candidates) < COUNT - 1:
                     decide = f"Which diagnoses should be offered? There have to be at least {COUNT}."
-                    fields = {"decide": decide, "candidates": candidates}
+                    fields = {"decide": decide, "candidates": candidates or "none: those offered are of other articles"}
                     record = mark_for_review(record, STEP, f"fewer than {COUNT} options", **fields)
             elif len(candidates) < COUNT - 1:
                 build.counts[BORROWED] += COUNT - 1 - len(candidates)
@@ -63,12 +67,24 @@ def options_step(relations: NameRelations, choice: OptionChoice = "source") -> S
     return all_records_step(STEP, change)
 
 
+def _of_other_articles(record: Record, diagnoses: Iterable[str], relations: NameRelations) -> list[str]:
+    """What is offered in a case whose article considers nothing else, until people have decided."""
+    other = [name for name in diagnoses if not any(names_agree(name, own, NO_SYNONYMS) for own in record["names"])]
+    facts = _facts_of(record)
+    return merge_candidates(record["diagnosis"], possible_options(other, facts), relations)[: COUNT - 1]
+
+
 def _request(record: Record) -> OptionRequest:
     candidates, group = record["candidates"], record.get("specialty") or ""
-    patient = patient_of(record["tellings"]["text"])
-    facts = PatientFacts.of(patient.get("sex"), patient.get("age"))
     count = max(COUNT, len(candidates) + 1)
-    return OptionRequest(record["diagnosis"], record["names"], candidates, count, group, shown_text(record), facts)
+    return OptionRequest(
+        record["diagnosis"], record["names"], candidates, count, group, shown_text(record), _facts_of(record)
+    )
+
+
+def _facts_of(record: Record) -> PatientFacts:
+    patient = patient_of(record["tellings"]["text"])
+    return PatientFacts.of(patient.get("sex"), patient.get("age"))
 
 
 def shown_text(record: Record) -> str:

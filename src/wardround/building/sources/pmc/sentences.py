@@ -18,10 +18,13 @@ from wardround.marking.evidence.document import split_sentences
 
 # the first match decides, from the innermost title outwards
 TITLES = [
-    ("differential", r"differential"),
+    (
+        "differential",
+        r"differential|what(?:['’]s| is) (?:your|the) diagnosis|(?:diagnostic|diagnosis) (?:options|choices)",
+    ),
     ("diagnosis", r"(?:final |definitive |clinical )?diagnos(?:is|es)|diagnostic conclusions?"),
     ("discussion", r"discuss|review of|comment"),
-    ("conclusion", r"conclu|learning|lesson|take-?home|key (?:point|message)"),
+    ("conclusion", r"conclu|learning|lesson|take-?home|(?:key|clinical|teaching) (?:point|message|pearl)"),
     ("treatment", r"treat|manage|therap|intervention|surg|operati|outcome|follow|prognosis|course|post-?operative"),
     ("tests", r"investigat|examinat|finding|assessment|laborator|imaging|radiolog|tests?\b|work-?up|results|patholog"),
     (
@@ -36,7 +39,9 @@ STEM_PARTS = ("patient", "tests")
 TREATED = re.compile(
     r"\b(?:treat(?:ed|ment)|therap(?:y|ies)|administered|prescribed|resected|resection|excised|excision|surgery|surgical"
     r"|operated|\w{3,}ectomy|chemotherapy|radiotherapy|transfus\w+|transplant\w*|ablation|drainage|enucleation|injected"
-    r"|received|started on|managed|mg|discharged|underwent|(?:was|were) (?:given|started|initiated|commenced))\b",
+    r"|received|started on|managed|mg|discharged|underwent|infus\w+|vials?|antidote|injections?"
+    r"|recompress\w*|hyperbaric|(?:improved|recovered|resolved|responded) (?:on|with|after|to|within)"
+    r"|(?:was|were) (?:given|started|initiated|commenced))\b",
     re.IGNORECASE,
 )
 TESTED = re.compile(
@@ -58,6 +63,11 @@ PATIENT = re.compile(
     r"|man|woman|male|female|patient)\b",
     re.IGNORECASE,
 )
+_OF_THE_CASE = re.compile(
+    r"\b(?:he|she|his|her|(?:the|our|this) (?:patient|child|infant|boy|girl|man|woman|case)"
+    r"|diagnosed|prescribed|\d+[-\s](?:year|month|week|day)s?[-\s]old)\b",
+    re.IGNORECASE,
+)
 SHOWS = re.compile(
     r"\b(?:show\w*|reveal\w*|demonstrat\w*|depict\w*|disclos\w*|display\w*|seen|visib\w+|visuali[sz]ed|identified"
     r"|detected|found|noted|observed|image|images)\b",
@@ -68,11 +78,13 @@ SHOWS = re.compile(
 def classify_sentences(sections: list[dict[str, Any]]) -> list[Sentence]:
     """Every sentence of an article with its part, as if no diagnosis were known."""
     roles = [role_of(section["titles"]) for section in sections]
-    if not set(roles) & set(STEM_PARTS):  # a letter: its case has no heading
-        roles = [role if section["titles"] else "patient" for role, section in zip(roles, sections, strict=True)]
-    numbered = (
-        (role, paragraph) for role, section in zip(roles, sections, strict=True) for paragraph in section["paragraphs"]
-    )
+    is_letter = not set(roles) & set(STEM_PARTS)  # its case has no heading
+    numbered: list[tuple[str, str]] = []
+    for role, section in zip(roles, sections, strict=True):
+        for paragraph in section["paragraphs"]:
+            is_case = is_letter and not section["titles"]
+            is_discussed = is_case and bool(numbered) and not _OF_THE_CASE.search(paragraph)
+            numbered.append(("discussion" if is_discussed else "patient" if is_case else role, paragraph))
     return [
         Sentence(sentence.strip(), _part(sentence, role), number)
         for number, (role, paragraph) in enumerate(numbered)

@@ -9,6 +9,7 @@ import re
 from typing import Literal, NamedTuple
 
 from wardround.building.sources.pmc.article import strip_marks
+from wardround.building.sources.pmc.disease_kinds import is_disease_like
 from wardround.building.sources.pmc.disease_phrases import parse_name
 
 Firmness = Literal["final", "firm", "weak"]
@@ -30,11 +31,23 @@ _FIRM_PATTERNS = [
     r"\b(?:biops\w+|histo\w+|patholog\w+|cultures?|sequencing|autopsy|examination|test(?:ing)?|analysis|reaction)\b"
     r"[^.]{0,60}\bconfirm(?:ed|ing)\s+(?P<name>.+)",
     r"\bdiagnostic (?:of|for) (?P<name>.+)",
+    r"\bconclu\w+ that (?:he|she|(?:the|our|this) (?:patient|child|infant|boy|girl)) (?:had|has"
+    r"|suffered from|was suffering from) (?P<name>.+)",
+    r"\b(?:he|she|the patient|our patient) (?:suffered|was suffering) from (?P<name>.+)",
     r"\b(?:turned out|proved|was found|were found) to (?:be|have) (?P<name>.+)",
     r"(?:^|[,;] (?:and |so )?)(?:(?:thus|therefore|finally|hence|consequently|subsequently|a|an|the),? )*"
     r"(?P<name>(?:[\w'’-]+ ){0,8}?[\w'’-]+) (?:was|were) (?:\w+ly |then |thus |therefore )?diagnosed\b",
     r"\bwe (?:\w+ly )?diagnosed (?P<name>.+)",
 ]
+# what else is confirmed or shown; it has to be named as diseases are
+_CONFIRMED_PATTERN = (
+    r"(?:^|[,;:] (?:and |so )?|\band )(?:the |an? )?(?P<name>(?:[\w'’-]+ ){0,6}?[\w'’-]+)"
+    r" (?:was|were) (?:\w+ly |then |thus )?(?:confirmed|recogni[sz]ed|established)\b"
+)
+_HISTOLOGY_PATTERN = (
+    r"\b(?:histo\w+|patholog\w+|biops\w+|autopsy|cytolog\w+|immunohisto\w+)\b[^.;]{0,60}"
+    r"\b(?:revealed|showed|demonstrated|disclosed|identified|yielded)\s+(?P<name>.+)"
+)
 _WEAK_PATTERNS = [
     r"\b(?:consistent|compatible|in keeping|in line) with (?P<name>.+)",
     r"\b(?:suggestive|indicative|characteristic|pathognomonic|typical) (?:of|for) (?P<name>.+)",
@@ -65,7 +78,8 @@ _TENTATIVE = re.compile(
     r"|not (?:consistent"
     r"|compatible|suggestive|confirmed|diagnosed|diagnostic)|unlikely|negative for|without a diagnosis"
     r"|before the diagnosis"
-    r"|wrong(?:ly)?|incorrect(?:ly)?|erroneous(?:ly)?|in spite of the diagnosis|revised|instead)\b",
+    r"|wrong(?:ly)?|incorrect(?:ly)?|erroneous(?:ly)?|in spite of the diagnosis"
+    r"|revised(?! (?:\w+ )?criteria)|instead)\b",
     re.IGNORECASE,
 )
 _GENERAL = re.compile(
@@ -86,6 +100,14 @@ WITHOUT_NAME = re.compile(
 )
 
 
+_PATTERNS: list[tuple[str, Firmness]] = [
+    *((pattern, "firm") for pattern in (*_FIRM_PATTERNS, _CONFIRMED_PATTERN)),
+    *((pattern, "weak") for pattern in (*_WEAK_PATTERNS, _HISTOLOGY_PATTERN)),
+]
+_LETTER = re.compile(r"^(?:answer\s*:?\s*)?[A-F][.):]\s+", re.IGNORECASE)  # of a question with options
+MAX_SECTION_WORDS = 10  # of a section that is nothing but the name
+
+
 class Statement(NamedTuple):
     """A diagnosis that a sentence states."""
 
@@ -101,19 +123,26 @@ def read_statement(sentence: str, *, about_patient: bool, in_diagnosis_section: 
         return None
     if not about_patient and ((not _THIS_PATIENT.search(text) and not _FINAL.search(text)) or _GENERAL.search(text)):
         return None
-    for patterns, firmness in ((_FIRM_PATTERNS, "firm"), (_WEAK_PATTERNS, "weak")):
-        for pattern in patterns:
-            match = re.search(pattern, text, re.IGNORECASE)
-            if match and (name := parse_name(match["name"])):
-                is_final = in_diagnosis_section or bool(_FINAL.search(text))
-                return Statement(name, "final" if is_final and firmness == "firm" else _as_firmness(firmness))
-    if in_diagnosis_section and not text.endswith(".") and (name := parse_name(text)):
-        return Statement(name, "final")  # a section that is nothing but the name
+    for pattern, firmness in _PATTERNS:
+        match = re.search(pattern, text, re.IGNORECASE)
+        if match is None or (name := parse_name(match["name"])) is None:
+            continue
+        if pattern in (_CONFIRMED_PATTERN, _HISTOLOGY_PATTERN) and not is_disease_like(name):
+            continue
+        is_final = in_diagnosis_section or bool(_FINAL.search(text))
+        return Statement(name, "final" if is_final and firmness == "firm" else firmness)
+    if in_diagnosis_section and (name := _whole_name(text)):
+        return Statement(name, "final")
     return None
 
 
-def _as_firmness(text: str) -> Firmness:
-    return "firm" if text == "firm" else "weak"
+def _whole_name(text: str) -> str | None:
+    """The name that is all there is in a section: `B. Pyoderma gangrenosum`, `Sarcoidosis.`"""
+    if len(text.split()) > MAX_SECTION_WORDS:
+        return None
+    name = parse_name(_LETTER.sub("", text))
+    is_sentence = text.endswith(".") and not _LETTER.match(text)
+    return name if name and (is_disease_like(name) or not is_sentence) else None
 
 
 def is_of_others(sentence: str) -> bool:

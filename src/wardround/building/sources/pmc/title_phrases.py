@@ -12,18 +12,20 @@ _BOILERPLATE = re.compile(
     r"(?:case reports?(?: and)?(?: (?:an?|the))?(?: (?:brief|short"
     r"|literature))?(?: reviews?(?: of (?:the )?literature)?)?"
     r"|case (?:of|study|presentation)|report of (?:a|one) case|(?:brief |literature )?review of (?:the )?literature"
-    r"|literature review|(?:cause|presentation|manifestation|complication|form|variant|mimic|diagnosis|instance"
-    r"|sign) of)\b",
+    r"|literature review|(?:presentation|manifestation|form|variant|diagnosis|instance|sign)"
+    r" of)\b",
     re.IGNORECASE,
 )
 _MIMICKED = re.compile(  # what follows was taken for the diagnosis, wrongly
     r"\b(?:mimicking|mimics?|masquerading as|misdiagnosed (?:as|with)|(?:initially |first )?(?:diagnosed"
     r"|treated) (?:as|for)"
-    r"|mistaken (?:for|as)|resembling|simulating|disguised as|rather than)\b",
+    r"|mistaken (?:for|as)|resembling|simulating|disguised as|rather than|mimic of"
+    r"|(?:not|is it|more than) (?:always|just|only|simply|every)|suspected|presumed|beyond)\b",
     re.IGNORECASE,
 )
 _CONTEXT = re.compile(  # what follows is another disease of the patient, or an occasion
-    r"\b(?:(?:\w+ )?(?:years|months|weeks) after|after|following|versus|not|in (?:an? "
+    r"\b(?:(?:causes?|complications?|consequences?|sequelae?) of|presenting (?:as|with)|manifesting (?:as|with)"
+    r"|(?:\w+ )?(?:years|months|weeks) after|after|following|versus|not|in (?:an? "
     r"|the )?(?:\w+ )?(?:patients?|survivor"
     r"|man|woman|adult|child|recipient|setting)\b.*?\bwith|with (?:a )?(?:history|previous|prior)(?: of)?)\b",
     re.IGNORECASE,
