@@ -82,7 +82,9 @@ SEVERAL_PATIENTS = re.compile(
     r"\bcase series\b|\b(?:two|three|four|five|six|seven|eight|nine|ten|\d+)\s+(?:\w+\s+)?(?:cases|patients)\b", re.I
 )
 ONE_PATIENT = re.compile(
-    r"\b(?:we|I|here(?:in)?)\b[^.]{0,30}\b(?:report|describe|present)\b[^.]{0,60}\b(?:an?|one)\s+(?:\w+\s+)?\d{1,3}[-\s](?:year|month)s?[-\s]old\b",
+    r"\b(?:we|I|here(?:in)?)\b[^.]{0,30}\b(?:report|describe|present)\b[^.]{0,60}\b(?:an?|one)\s+(?:\w+\s+)?\d{1,3}[-\s](?:year|month)s?[-\s]old\b"
+    r"|\b(?:an?|our)\s(?:[\w-]+\s){0,3}\d{1,3}[-\s](?:year|month|week|day)s?[-\s]old\b[^.]{0,160}"
+    r"\b(?:presented|(?:was|were) (?:referred|admitted|seen|brought)|complained|noticed|came|attended)\b",
     re.IGNORECASE,
 )
 OTHER_TYPES = {
@@ -192,6 +194,8 @@ def is_case_report(record: Record, build: Build) -> Record:
 
 def _reports_a_patient(record: Record) -> bool:
     """Whether a letter says that it reports a patient of some age: `We report a 68-year-old nurse`."""
+    if record["type"] in ("research-article", "abstract", "meeting-report"):
+        return False
     first = [paragraph for section in record["sections"] for paragraph in section["paragraphs"]][:4]
     return any(map(ONE_PATIENT.search, [record["abstract"], *first]))
 

@@ -11,11 +11,17 @@ from typing import Any, NamedTuple
 
 from wardround.building.audit.mentions import find_mention, split_words
 from wardround.building.sources.pmc.article import Sentence, strip_marks
-from wardround.building.sources.pmc.disease_kinds import is_disease_like
-from wardround.building.sources.pmc.disease_phrases import as_name, names_agree, spell_as_in
-from wardround.building.sources.pmc.statements import is_of_others, is_tentative, read_statement
+from wardround.building.sources.pmc.disease_kinds import is_disease_like, is_symptom
+from wardround.building.sources.pmc.disease_phrases import as_name, expand_words, names_agree, spell_as_in
+from wardround.building.sources.pmc.statements import (
+    confirms,
+    heading_diagnosis,
+    is_of_others,
+    is_tentative,
+    read_statement,
+)
 from wardround.building.sources.pmc.title_phrases import read_title
-from wardround.core.names import Synonyms, content_words
+from wardround.core.names import NO_SYNONYMS, Synonyms, content_words
 from wardround.marking.evidence.document import split_sentences
 
 WEIGHTS = {"final": 2.0, "firm": 1.0, "weak": 0.5, "title": 1.0, "keywords": 1.0, "abstract": 1.0, "mentioned": 0.5}
@@ -69,7 +75,10 @@ def judge_diagnosis(
 ) -> DiagnosisVerdict | None:
     """The diagnosis of an article; None if nothing in it can be one."""
     title = read_title(record["title"])
-    candidates = _group([*_stated(sentences), *_elsewhere(record, title.possible)], synonyms)
+    elsewhere = list(_elsewhere(record, title.possible))
+    found = [*_headed(record), *_stated(sentences), *elsewhere, *_confirmed(elsewhere, sentences)]
+    texts = [record["title"], record["abstract"], *(strip_marks(sentence.text) for sentence in sentences)]
+    candidates = _group([entry._replace(name=expand_words(entry.name, texts)) for entry in found], synonyms)
     possible = [
         candidate
         for candidate in candidates
@@ -82,9 +91,8 @@ def judge_diagnosis(
         return None
     best = max(possible, key=lambda candidate: candidate.score)
     others = [other for other in possible if other is not best and not _is_part_of(other, best)]
-    texts = [record["abstract"], *(strip_marks(sentence.text) for sentence in sentences)]
     evidence = [f"{entry.source}: {entry.text}" for candidate in (best, *others) for entry in candidate.entries][:12]
-    name = _spelling(best, texts)
+    name = _spelling(best, texts[1:])
     return DiagnosisVerdict(name, [name, *best.names], _doubt(best, others), list(dict.fromkeys(evidence)))
 
 
@@ -95,6 +103,27 @@ def _stated(sentences: Iterable[Sentence]) -> Iterator[_NamedDisease]:
         statement = read_statement(sentence.text, about_patient=about_patient, in_diagnosis_section=in_section)
         if statement and (about_patient or sentence.part in ("discussion", "conclusion")):
             yield _NamedDisease(statement.name, statement.firmness, strip_marks(sentence.text))
+
+
+def _headed(record: dict[str, Any]) -> Iterator[_NamedDisease]:
+    for section in record["sections"]:
+        for heading in section["titles"]:
+            if name := heading_diagnosis(heading):
+                yield _NamedDisease(name, "final", heading)
+
+
+def _confirmed(elsewhere: Sequence[_NamedDisease], sentences: Iterable[Sentence]) -> Iterator[_NamedDisease]:
+    """What both title and keywords name, in a sentence that confirms a diagnosis without a phrase that rules know."""
+    names = {source: [entry.name for entry in elsewhere if entry.source == source] for source in ("title", "keywords")}
+    shared = [
+        name
+        for name in names["title"]
+        if not is_symptom(name) and any(names_agree(name, keyword, NO_SYNONYMS) for keyword in names["keywords"])
+    ]
+    for sentence in sentences:
+        if shared and sentence.part in CASE_PARTS and confirms(sentence.text):
+            words = split_words(strip_marks(sentence.text))
+            yield from (_NamedDisease(name, "weak", sentence.text) for name in shared if find_mention(name, words))
 
 
 def _elsewhere(record: dict[str, Any], title_names: Iterable[str]) -> Iterator[_NamedDisease]:

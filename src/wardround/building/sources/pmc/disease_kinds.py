@@ -13,6 +13,7 @@ _DESIGNATION = re.compile(
 )
 _OTHER_ENDS = re.compile(  # besides those of the reader of open answers
     r"(?:\w{4}ism|allergy|intolerance|overdose|toxicity|intoxication|envenomation|abuse|withdrawal|sprue|gangrenosum"
+    r"|gangrene|typhus|typhoid|plague|leprosy|anthrax|botulism|zona|polio|lipoidica"
     r"|fo?etalis|erythematosus|planus|corporis|capitis|nodosum|multiforme|ha?emophilia|leuka?emia|necrolysis|embolus"
     r"|emboli|thrombus|ha?ematoma|stones?|calcul(?:us|i)|bezoar|foreign body|tuberculosis|mastocytosis|\w{3}virus)$",
     re.IGNORECASE,

@@ -1,7 +1,7 @@
 """Phrases of an article that name a disease: where a name ends, what is not a name, how abbreviations are expanded."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from wardround.building.distractors.options import clean_name
 from wardround.building.sources.pmc.article import strip_marks
@@ -210,6 +210,14 @@ def expand_abbreviation(name: str, texts: Iterable[str]) -> str:
             if expansion := _ending_with(name, " ".join(words)):
                 return expansion[:1].upper() + expansion[1:]
     return name
+
+
+def expand_words(name: str, texts: Sequence[str]) -> str:
+    """A name with an abbreviation in it as the article expands that: `autoimmune PAP`; other names unchanged."""
+    words = name.split()
+    expanded = [expand_abbreviation(word, texts) for word in words] if len(words) > 1 else words
+    spelt = [full if full == word else full[:1].lower() + full[1:] for word, full in zip(words, expanded, strict=True)]
+    return " ".join(spelt)
 
 
 def _ending_with(abbreviation: str, text: str) -> str | None:

@@ -25,6 +25,7 @@ _FIRM_PATTERNS = [
     rf"\b{_QUALIFIED}diagnosis of (?P<name>.+)",
     rf"\b{_QUALIFIED}diagnosis (?:was|is|were) (?:therefore |thus |then |finally |consequently )?"
     r"(?:established as|made as|confirmed as|determined to be|that of|consistent with)?\s*(?P<name>.+)",
+    rf"\b{_QUALIFIED}diagnosis (?:as|to be)\s+(?P<name>.+)",
     r"\bdiagnosed (?:\w+ly )?(?:with|as having|as|to have)\s+(?P<name>.+)",
     r"\bconfirm\w* (?:the )?(?:diagnosis|presence) of (?P<name>.+)",
     r"\bconfirmed to (?:be|have) (?P<name>.+)",
@@ -45,8 +46,8 @@ _CONFIRMED_PATTERN = (
     r" (?:was|were) (?:\w+ly |then |thus )?(?:confirmed|recogni[sz]ed|established)\b"
 )
 _HISTOLOGY_PATTERN = (
-    r"\b(?:histo\w+|patholog\w+|biops\w+|autopsy|cytolog\w+|immunohisto\w+)\b[^.;]{0,60}"
-    r"\b(?:revealed|showed|demonstrated|disclosed|identified|yielded)\s+(?P<name>.+)"
+    r"\b(?:histo\w+|patholog\w+|biops\w+|autopsy|cytolog\w+|immunohisto\w+|surgery|specimen|pcr)\b[^.;]{0,60}"
+    r"\b(?:revealed|showed|demonstrated|disclosed|identified|yielded|proved|confirmed)\s+(?P<name>.+)"
 )
 _WEAK_PATTERNS = [
     r"\b(?:consistent|compatible|in keeping|in line) with (?P<name>.+)",
@@ -105,6 +106,7 @@ _PATTERNS: list[tuple[str, Firmness]] = [
     *((pattern, "weak") for pattern in (*_WEAK_PATTERNS, _HISTOLOGY_PATTERN)),
 ]
 _LETTER = re.compile(r"^(?:answer\s*:?\s*)?[A-F][.):]\s+", re.IGNORECASE)  # of a question with options
+_CONFIRMS = re.compile(r"\b(?:diagnos(?:is|ed)|confirm\w*|established|proved|proven)\b", re.IGNORECASE)
 MAX_SECTION_WORDS = 10  # of a section that is nothing but the name
 
 
@@ -134,6 +136,18 @@ def read_statement(sentence: str, *, about_patient: bool, in_diagnosis_section: 
     if in_diagnosis_section and (name := _whole_name(text)):
         return Statement(name, "final")
     return None
+
+
+def heading_diagnosis(title: str) -> str | None:
+    """The diagnosis that a heading states: `Diagnosis: Fournier's gangrene`."""
+    match = re.match(rf"\W*(?:\d+\W+)?{_QUALIFIED}diagnosis\s*[:–—-]\s*(?P<name>.+)", title, re.IGNORECASE)
+    return parse_name(match["name"]) if match else None
+
+
+def confirms(sentence: str) -> bool:
+    """Whether a sentence says of this patient that something was diagnosed or confirmed."""
+    text = strip_marks(sentence)
+    return bool(_CONFIRMS.search(text)) and not is_of_others(text) and not is_tentative(text)
 
 
 def _whole_name(text: str) -> str | None:
