@@ -83,12 +83,15 @@ def judge_diagnosis(
         candidate
         for candidate in candidates
         if not any(names_agree(candidate.names[0], wrong, synonyms) for wrong in title.mistaken)
-        and (candidate.has(*STATED, "weak") or (candidate.has("title") and is_disease_like(candidate.names[0])))
+        and (
+            candidate.has(*STATED, "weak", "abstract")
+            or (candidate.has("title") and is_disease_like(candidate.names[0]))
+        )
     ]
     for candidate in possible:
         _add_mentions(candidate, record, sentences)
     if not possible:
-        return None
+        return _doubtful(candidates, title.mistaken, synonyms)
     best = max(possible, key=lambda candidate: candidate.score)
     others = [other for other in possible if other is not best and not _is_part_of(other, best)]
     evidence = [f"{entry.source}: {entry.text}" for candidate in (best, *others) for entry in candidate.entries][:12]
@@ -103,6 +106,16 @@ def _stated(sentences: Iterable[Sentence]) -> Iterator[_NamedDisease]:
         statement = read_statement(sentence.text, about_patient=about_patient, in_diagnosis_section=in_section)
         if statement and (about_patient or sentence.part in ("discussion", "conclusion")):
             yield _NamedDisease(statement.name, statement.firmness, strip_marks(sentence.text))
+
+
+def _doubtful(candidates: Sequence[_Candidate], mistaken: Sequence[str], synonyms: Synonyms) -> DiagnosisVerdict | None:
+    """What keywords name is put to people if nothing else can be the diagnosis."""
+    for candidate in candidates:
+        name = candidate.names[0]
+        if is_disease_like(name) and not any(names_agree(name, wrong, synonyms) for wrong in mistaken):
+            evidence = [f"{entry.source}: {entry.text}" for entry in candidate.entries]
+            return DiagnosisVerdict(name, candidate.names, "no sentence states it", evidence)
+    return None
 
 
 def _headed(record: dict[str, Any]) -> Iterator[_NamedDisease]:

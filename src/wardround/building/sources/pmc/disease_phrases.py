@@ -31,7 +31,8 @@ _NAME_END = re.compile(
     r"[.;:(\[]|,(?!\s+(?:type|grade|stage|class|variant)\b)"
     r"|\s(?:was|were|is|are|has|had|have|which|who|that|based|on the basis|according|after|by|following|because"
     r"|confirmed"
-    r"|made|established|reached|from|requiring|given|when|while|so|but|then|thus|rather than|instead of|without"
+    r"|made|established|reached|from|requiring|given|when|while|so|but|then|thus|revealing|unmask\w+"
+    r"|rather than|instead of|without"
     r"|and (?:she|he|the|was|is|then|underwent|treat\w*|start\w*|received|we|they|her|his|an?|referred|admitted"
     r"|recovered)"
     r"|during|until|since|throughout|on (?:admission|presentation|arrival)|at (?:presentation|admission|birth)"
@@ -121,7 +122,23 @@ _NOT_IN_NAME = frozenset(  # words of sentences, in the spelling of `normalized_
             "decisive",
             "suspicion",
         ),
-        *("should", "must", "may", "can", "could", "would", "cannot", "is", "are", "was", "were", "be", "been", "has"),
+        *(
+            "such",
+            "should",
+            "must",
+            "may",
+            "can",
+            "could",
+            "would",
+            "cannot",
+            "is",
+            "are",
+            "was",
+            "were",
+            "be",
+            "been",
+            "has",
+        ),
         *("have", "had", "considered", "excluded", "include", "included", "including", "following", "cause", "causes"),
         *("option", "possibility", "entity", "entities", "age", "year", "month", "week", "day", "question", "example"),
         *("man", "woman", "men", "women", "boy", "girl", "child", "children", "adult", "infant", "teacher", "traveler"),

@@ -108,7 +108,7 @@ def _part(sentence: str, role: str) -> str:
     if role not in STEM_PARTS:
         return role
     plain = strip_marks(sentence)
-    if considers_diagnoses(plain):
+    if considers_diagnoses(plain) and not find_marks(sentence):
         return "differential"
     if role == "tests" or (
         (TESTED.search(plain) or modalities_in(plain)) and not re.search(r"\bhistory of\b", plain, re.I)

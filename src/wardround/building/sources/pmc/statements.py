@@ -39,6 +39,10 @@ _FIRM_PATTERNS = [
     r"(?:^|[,;] (?:and |so )?)(?:(?:thus|therefore|finally|hence|consequently|subsequently|a|an|the),? )*"
     r"(?P<name>(?:[\w'’-]+ ){0,8}?[\w'’-]+) (?:was|were) (?:\w+ly |then |thus |therefore )?diagnosed\b",
     r"\bwe (?:\w+ly )?diagnosed (?P<name>.+)",
+    rf"(?:^|[,;] (?:and )?)(?:the |an? )?(?P<name>(?:[\w'’-]+ ){{0,9}}?[\w'’-]+)"
+    rf" was (?:the|our) {_QUALIFIED}diagnosis\b",
+    r"\bcriteria (?:for|of) (?P<name>.+?) (?:were|are) (?:all )?(?:met|fulfilled|satisfied)",
+    r"\b(?:met|fulfilled|satisfied) (?:the )?(?:[\w'’-]+ )?criteria (?:for|of) (?P<name>.+)",
 ]
 # what else is confirmed or shown; it has to be named as diseases are
 _CONFIRMED_PATTERN = (
@@ -133,7 +137,7 @@ def read_statement(sentence: str, *, about_patient: bool, in_diagnosis_section: 
             continue
         is_final = in_diagnosis_section or bool(_FINAL.search(text))
         return Statement(name, "final" if is_final and firmness == "firm" else firmness)
-    if in_diagnosis_section and (name := _whole_name(text)):
+    if in_diagnosis_section and (name := _whole_name(text) or _name_of_the_patient(text)):
         return Statement(name, "final")
     return None
 
@@ -148,6 +152,13 @@ def confirms(sentence: str) -> bool:
     """Whether a sentence says of this patient that something was diagnosed or confirmed."""
     text = strip_marks(sentence)
     return bool(_CONFIRMS.search(text)) and not is_of_others(text) and not is_tentative(text)
+
+
+def _name_of_the_patient(text: str) -> str | None:
+    """What a section on the diagnosis says that the patient has."""
+    match = re.match(r"(?:the|our|this) patient (?:had|has|was suffering from)\s+(?P<name>.+)", text, re.IGNORECASE)
+    name = parse_name(match["name"]) if match else None
+    return name if name and is_disease_like(name) else None
 
 
 def _whole_name(text: str) -> str | None:

@@ -39,7 +39,8 @@ _SPLIT = re.compile(
     re.IGNORECASE,
 )
 _ENDING = (
-    r"[:;?!.–—]|\s(?:presenting|presented|manifesting|revealed|diagnosed|detected|in an?|in the|as an?|as the|managed"
+    r"[:;?!.–—]|\s(?:presenting|presented|manifesting|revealing|unmasking"
+    r"|revealed|diagnosed|detected|in an?|in the|as an?|as the|managed"
     r"|treated|triggered|unmasked|due to|caused|causing|induced|secondary|associated|complicated|complicating|and{})\s"
 )
 _WHOLE = re.compile(_ENDING.format(""), re.IGNORECASE)  # `with` may be part of a name: dementia with Lewy bodies
