@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jats_articles import picture
 from realistic_reports import as_jats, read_reports, save_reports
 
 from wardround.building.sources.pmc.build import build_pmc
@@ -16,6 +18,16 @@ from wardround.cases.validation import validate
 from wardround.core.names import content_words
 
 MIN_YIELD = 0.6
+JOURNALS = Path(__file__).parent / "reports" / "journals.toml"
+NO_DISEASES = (
+    "dialysis",
+    "recipient",
+    "alternatives",
+    "d-dimer",
+    "sinus rhythm",
+    "lupus anticoagulant",
+    "hyponatremia",
+)
 JUNK = ("patient", "case", "biopsy", "autism", "bite", "these", "our")
 
 
@@ -84,3 +96,67 @@ def test_a_stem_says_neither_the_diagnosis_nor_its_treatment(built_set):
 def test_keywords_are_read(reports, tmp_path):
     (tmp_path / "one.nxml").write_text(as_jats(reports[1]), encoding="utf-8")
     assert read_jats(tmp_path / "one.nxml")["keywords"] == reports[1]["keywords"]
+
+
+@pytest.fixture(scope="module")
+def reports_by_id() -> dict[str, dict[str, Any]]:
+    reports = tomllib.loads(JOURNALS.read_text(encoding="utf-8"))["report"]
+    return {f"pmc-{9_100_000 + number}": report for number, report in enumerate(reports, start=1)}
+
+
+@pytest.fixture(scope="module")
+def journal_set(reports_by_id: dict[str, dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("journals")
+    for number, report in enumerate(reports_by_id.values()):
+        place = folder / "in" / report["name"]
+        place.mkdir(parents=True)
+        (place / "main.nxml").write_text(report["xml"].strip(), encoding="utf-8")
+        for index, file in enumerate(report["files"]):
+            picture(5_000 + number * 10 + index).save(place / file)
+    return build_pmc(folder / "in", folder / "set").folder
+
+
+def has_gold(name: str, report: dict[str, Any]) -> bool:
+    words, gold = set(content_words(name)), set(content_words(report["gold"]))
+    return bool(gold) and gold <= words
+
+
+def test_every_gold_without_review_has_gold(journal_set, reports_by_id):
+    for case in CaseSet.open(journal_set):
+        question = case.questions[0]
+        assert has_gold(question.choices[int(question.gold)], reports_by_id[case.id]), reports_by_id[case.id]["name"]
+    assert not validate(journal_set)
+
+
+def test_most_reports_of_each_round_become_cases(journal_set, reports_by_id):
+    ids = {case.id for case in CaseSet.open(journal_set)}
+    for number in {report["round"] for report in reports_by_id.values()}:
+        of_round = {id for id, report in reports_by_id.items() if report["round"] == number and report["gold"]}
+        assert len(of_round & ids) >= MIN_YIELD * len(of_round), number
+
+
+def test_what_is_not_one_patient_is_rejected(journal_set, reports_by_id):
+    lines = map(json.loads, (journal_set / "rejected.jsonl").read_text(encoding="utf-8").splitlines())
+    rejected = {line["record"]: line["reason"] for line in lines}
+    expected = {id for id, report in reports_by_id.items() if not report["gold"]}
+    assert expected <= set(rejected)
+    assert {rejected[id] for id in expected} == {"not a case report", "more than one patient"}
+
+
+def test_a_wrong_diagnosis_of_the_case_goes_to_people_if_the_article_is_about_another(journal_set, reports_by_id):
+    lines = map(json.loads, (journal_set / "review" / "diagnosis.jsonl").read_text(encoding="utf-8").splitlines())
+    held = {reports_by_id[line["id"]]["name"]: line for line in lines}
+    assert held["e7"]["reason"] == "the diagnosis is in doubt: the rest of the article is about 'Hepatic syphilis'"
+
+
+def test_no_option_is_junk(journal_set):
+    for case in CaseSet.open(journal_set):
+        for option in case.questions[0].choices:
+            assert not any(word in option.lower() for word in NO_DISEASES), option
+
+
+def test_a_power_of_ten_keeps_its_exponent(tmp_path, reports_by_id):
+    file = tmp_path / "a.nxml"
+    file.write_text(next(iter(reports_by_id.values()))["xml"].strip().replace("48 mg/L", "48 × 10<sup>9</sup>/L"))
+    texts = [text for section in read_jats(file)["sections"] for text in section["paragraphs"]]
+    assert any("48 × 10^9/L" in text for text in texts)

@@ -66,6 +66,11 @@ class _Candidate:
     def score(self) -> float:
         return sum(self.support.values())
 
+    @property
+    def places_outside(self) -> int:
+        """How many of the places that say what an article is about name it."""
+        return len({"title", "keywords", "abstract", "conclusion"} & set(self.support))
+
     def has(self, *sources: str) -> bool:
         return any(entry.source in sources for entry in self.entries)
 
@@ -93,10 +98,25 @@ def judge_diagnosis(
     if not possible:
         return _doubtful(candidates, title.mistaken, synonyms)
     best = max(possible, key=lambda candidate: candidate.score)
-    others = [other for other in possible if other is not best and not _is_part_of(other, best)]
+    known = [*title.context, *title.mistaken]  # diseases that the title says the patient has besides
+    others = [
+        other
+        for other in possible
+        if other is not best
+        and not _is_part_of(other, best)
+        and not any(names_agree(other.names[0], name, synonyms) for name in known)
+    ]
+    for candidate in candidates:
+        if candidate not in possible:
+            _add_mentions(candidate, record, sentences)
     evidence = [f"{entry.source}: {entry.text}" for candidate in (best, *others) for entry in candidate.entries][:12]
     name = _spelling(best, texts[1:])
-    return DiagnosisVerdict(name, [name, *best.names], _doubt(best, others), list(dict.fromkeys(evidence)))
+    return DiagnosisVerdict(
+        name,
+        [name, *best.names],
+        _doubt(best, others) or _elsewhere_doubt(best, candidates),
+        list(dict.fromkeys(evidence)),
+    )
 
 
 def _stated(sentences: Iterable[Sentence]) -> Iterator[_NamedDisease]:
@@ -200,6 +220,17 @@ def _doubt(best: _Candidate, others: Sequence[_Candidate]) -> str:
             return f"nothing states it, and the title names {rival.names[0]!r} as well"
     enough = ENOUGH_IF_STATED if best.has(*STATED) else ENOUGH
     return "" if best.score >= enough else "only one place in the article says so"
+
+
+def _elsewhere_doubt(best: _Candidate, candidates: Iterable[_Candidate]) -> str:
+    """Whether title, keywords, abstract and conclusion are rather about another disease than the stated one."""
+    for other in candidates:
+        name = other.names[0]
+        if other is best or _is_part_of(other, best) or not is_disease_like(name):
+            continue
+        if other.places_outside > max(best.places_outside, 1) and not best.has("title", "abstract"):
+            return f"the rest of the article is about {name!r}"
+    return ""
 
 
 def _spelling(best: _Candidate, texts: list[str]) -> str:

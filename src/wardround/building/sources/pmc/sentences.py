@@ -63,6 +63,7 @@ PATIENT = re.compile(
     r"|man|woman|male|female|patient)\b",
     re.IGNORECASE,
 )
+_AFTER_UNIT = re.compile(r"(?<=/[A-Z]\.)\s+(?=[A-Z])")  # `L` of `3.4 mg/L.` is not an initial
 _OF_THE_CASE = re.compile(
     r"\b(?:he|she|his|her|(?:the|our|this) (?:patient|child|infant|boy|girl|man|woman|case)"
     r"|diagnosed|prescribed|\d+[-\s](?:year|month|week|day)s?[-\s]old)\b",
@@ -88,7 +89,7 @@ def classify_sentences(sections: list[dict[str, Any]]) -> list[Sentence]:
     return [
         Sentence(sentence.strip(), _part(sentence, role), number)
         for number, (role, paragraph) in enumerate(numbered)
-        for sentence in split_sentences(paragraph)
+        for sentence in split_sentences(_AFTER_UNIT.sub("\n", paragraph))
     ]
 
 

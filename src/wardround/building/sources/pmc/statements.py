@@ -49,9 +49,10 @@ _CONFIRMED_PATTERN = (
     r"(?:^|[,;:] (?:and |so )?|\band )(?:the |an? )?(?P<name>(?:[\w'’-]+ ){0,6}?[\w'’-]+)"
     r" (?:was|were) (?:\w+ly |then |thus )?(?:confirmed|recogni[sz]ed|established)\b"
 )
-_HISTOLOGY_PATTERN = (
+_SHOWN_PATTERNS = (
     r"\b(?:histo\w+|patholog\w+|biops\w+|autopsy|cytolog\w+|immunohisto\w+|surgery|specimen|pcr)\b[^.;]{0,60}"
-    r"\b(?:revealed|showed|demonstrated|disclosed|identified|yielded|proved|confirmed)\s+(?P<name>.+)"
+    r"\b(?:revealed|showed|demonstrated|disclosed|identified|yielded|proved|confirmed)\s+(?P<name>.+)",
+    r"\bconfirm(?:ed|ing)\s+(?P<name>.+)",
 )
 _WEAK_PATTERNS = [
     r"\b(?:consistent|compatible|in keeping|in line) with (?P<name>.+)",
@@ -107,7 +108,7 @@ WITHOUT_NAME = re.compile(
 
 _PATTERNS: list[tuple[str, Firmness]] = [
     *((pattern, "firm") for pattern in (*_FIRM_PATTERNS, _CONFIRMED_PATTERN)),
-    *((pattern, "weak") for pattern in (*_WEAK_PATTERNS, _HISTOLOGY_PATTERN)),
+    *((pattern, "weak") for pattern in (*_WEAK_PATTERNS, *_SHOWN_PATTERNS)),
 ]
 _LETTER = re.compile(r"^(?:answer\s*:?\s*)?[A-F][.):]\s+", re.IGNORECASE)  # of a question with options
 _CONFIRMS = re.compile(r"\b(?:diagnos(?:is|ed)|confirm\w*|established|proved|proven)\b", re.IGNORECASE)
@@ -133,7 +134,7 @@ def read_statement(sentence: str, *, about_patient: bool, in_diagnosis_section: 
         match = re.search(pattern, text, re.IGNORECASE)
         if match is None or (name := parse_name(match["name"])) is None:
             continue
-        if pattern in (_CONFIRMED_PATTERN, _HISTOLOGY_PATTERN) and not is_disease_like(name):
+        if pattern in (_CONFIRMED_PATTERN, *_SHOWN_PATTERNS) and not is_disease_like(name):
             continue
         is_final = in_diagnosis_section or bool(_FINAL.search(text))
         return Statement(name, "final" if is_final and firmness == "firm" else firmness)
