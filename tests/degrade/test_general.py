@@ -143,6 +143,39 @@ def test_a_slide_that_is_turned_or_moved_shows_glass_and_a_scan_black(type):
         assert (differs <= 2).sum() >= (4 if type == "object_rotation" else 1)
 
 
+def turned_or_moved(image: np.ndarray, type: str) -> np.ndarray:
+    parameters = {"least": 30.0, "most": 30.0} if type == "object_rotation" else {"least": 0.2, "most": 0.2}
+    return apply_parameters(image, type, 2.0, parameters, "display").image
+
+
+@pytest.mark.parametrize("type", MOTION)
+def test_turned_or_moved_skin_shows_no_outline_of_the_frame(type):
+    skin = np.full((200, 260, 3), (205, 165, 150), np.uint8)
+    skin[:3] = skin[-3:] = 250
+    skin[:, :3] = skin[:, -3:] = 250
+    skin[70:130, 2:120] = (90, 60, 50)  # a lesion that touches the border casts no shadow beyond it
+    degraded = turned_or_moved(skin, type).astype(int)
+    assert (degraded[..., 0] < 215).all()
+    beyond = turned_or_moved(np.zeros((200, 260), np.uint8) + 99, type) == 0  # of a grey scan that is black
+    assert beyond.mean() > 0.05
+    assert (degraded[beyond][:, 0] > 180).all()
+
+
+@pytest.mark.parametrize("type", MOTION)
+def test_turned_or_moved_tissue_that_fills_the_frame_goes_on(type):
+    cells = np.random.default_rng(4).integers(60, 180, (40, 40, 3)).astype(np.uint8)
+    tissue = cells.repeat(6, axis=0).repeat(6, axis=1)
+    degraded = turned_or_moved(tissue, type).astype(float)
+    beyond = turned_or_moved(np.zeros((240, 240), np.uint8) + 99, type) == 0
+    assert degraded[beyond].std(axis=0).min() > 0.8 * tissue.reshape(-1, 3).std(axis=0).min()
+
+
+def test_a_figure_on_white_paper_is_turned_on_white_paper():
+    paper = np.full((120, 120), 255, np.uint8)
+    paper[20:100, 20:100] = 30
+    assert (turned_or_moved(paper, "object_rotation")[[0, 0, -1, -1], [0, -1, 0, -1]] == 255).all()
+
+
 def wave(y: np.ndarray, x: np.ndarray) -> np.ndarray:
     return 0.5 + 0.3 * np.sin(x / 3.1) * np.cos(y / 2.7)
 

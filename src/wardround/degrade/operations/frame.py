@@ -3,13 +3,19 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from wardround.degrade.operations.blur import gaussian
 from wardround.degrade.operations.body import is_all_body
+from wardround.degrade.operations.overlay import smoothstep
+from wardround.degrade.operations.resize import average
 from wardround.degrade.signature import Image
 
 BEYOND = 0.125  # of the longer side: how far a patient goes on
 CUT = 0.02  # of the brightest value: what more than this lies on the border, on average, is cut by the frame
 NEAR_WHITE, LEAST_GLASS = 0.8, 0.04  # of white in every colour; of the pixels
+PAPER = 0.97  # of white: film that was not exposed, and paper
 INSET = 0.03  # of the shorter side
+CELLS = 16  # along the shorter side: of the colours that go on
+ROUGH, UNEVEN = 0.06, 0.06  # of white: how much tissue varies within a cell, and skin between cells
 SAMPLES = 128  # along the shorter side
 
 
@@ -18,9 +24,8 @@ def extend_patient(image: Image) -> tuple[Image, int]:
 
     Without this the projections see an edge at the frame, which is the frame's and not the patient's.
     """
-    border = np.concatenate([image[0], image[-1], image[:, 0], image[:, -1]])
     margin = round(BEYOND * max(image.shape))
-    if margin == 0 or border.mean() <= CUT * image.max():
+    if margin == 0 or _border(image).mean() <= CUT * image.max():
         return image, 0
     fading = np.sin(0.5 * np.pi * (np.arange(margin) + 0.5) / margin) ** 2
     down, across = (np.concatenate([fading, np.ones(side), fading[::-1]]) for side in image.shape)
@@ -54,48 +59,79 @@ def along_frame(image: Image, axis: int, margin: int) -> Image:
     return image[shown] if axis == 0 else image[:, shown]
 
 
-def fills_frame(image: Image) -> bool:
-    """Whether a colour image goes on beyond its frame (a slide, skin); a grey one ends there, on black."""
-    return image.ndim == 3 and is_all_body(image)
-
-
 def pad_beyond(image: Image, down: int, across: int) -> Image:
-    """The image with a margin: of the colour of its background where it fills the frame, else black."""
+    """The image with a margin that shows what may lie there, as `background` has it."""
+    colour = background(image)
+    if colour is None:
+        return _go_on(image, down, across)
     height, width = image.shape[:2]
     padded = np.empty((height + 2 * down, width + 2 * across, *image.shape[2:]), np.float32)
-    padded[:down] = padded[down + height :] = padded[:, :across] = padded[:, across + width :] = _colour_beyond(image)
+    padded[:down] = padded[down + height :] = padded[:, :across] = padded[:, across + width :] = colour
     padded[down : down + height, across : across + width] = image
     return padded
 
 
-def blank_canvas(image: Image, height: int, width: int) -> Image:
-    """What lies beyond the frame of an image: the colour of its background where it fills the frame, else black."""
-    canvas = np.zeros((height, width, *image.shape[2:]), np.float32)
-    colour = _colour_beyond(image)
-    if colour.any():
-        canvas.reshape(height, -1)[:] = np.tile(colour, width)
-    return canvas
-
-
-def _colour_beyond(image: Image) -> Image:
-    if fills_frame(image):
-        return background_colour(image).astype(np.float32)
-    return np.zeros(image.shape[2:], np.float32)
-
-
-def background_colour(image: Image) -> NDArray[np.floating]:
-    """The glass of a slide, if enough of it is seen; else the usual colour at the border, which is skin."""
+def background(image: Image) -> NDArray[np.floating] | None:
+    """The colour beyond the frame: glass of a slide, white paper, else black. None: skin or tissue goes on there."""
+    black = np.zeros(image.shape[2:], np.float32)
+    if not is_all_body(image):
+        return black
+    if image.ndim == 2:
+        usual = np.median(_border(image)).astype(np.float32)
+        return usual if usual > PAPER else black
     step = max(1, min(image.shape[:2]) // SAMPLES)
-    pixels = image[::step, ::step].reshape(-1, 3)
+    pixels = _without_line(image)[0][::step, ::step].reshape(-1, 3)
     glass = pixels[np.minimum(np.minimum(pixels[:, 0], pixels[:, 1]), pixels[:, 2]) > NEAR_WHITE]
-    if len(glass) >= LEAST_GLASS * len(pixels):
-        return _median_colour(glass)
-    inset = round(INSET * min(image.shape[:2]))  # many images have a line around them
-    inner = image[inset : image.shape[0] - inset, inset : image.shape[1] - inset]
-    border = np.concatenate([inner[0], inner[-1], inner[:, 0], inner[:, -1]])
-    return _median_colour(border)
+    if len(glass) < LEAST_GLASS * len(pixels):
+        return None
+    return np.array([np.median(glass[:, colour]) for colour in range(3)], np.float32)
 
 
-def _median_colour(pixels: Image) -> NDArray[np.floating]:
-    """Colour by colour: the median of a column is found several times as fast as that along an axis."""
-    return np.array([np.median(np.ascontiguousarray(pixels[:, colour])) for colour in range(3)])
+def _go_on(image: Image, down: int, across: int) -> Image:
+    """Tissue is mirrored. Skin goes on in the colours of its border, out of focus, into which the image fades: or else
+    its outline would be seen.
+    """
+    height, width = image.shape[:2]
+    inner, inset = _without_line(image)
+    rows, columns = (max(1, round(CELLS * side / min(inner.shape[:2]))) for side in inner.shape[:2])
+    rows, columns = min(rows, inner.shape[0]), min(columns, inner.shape[1])
+    cells = average(inner, rows, columns)
+    roughness = np.sqrt(np.maximum(average(inner * inner, rows, columns) - cells * cells, 0))
+    if np.median(_border(roughness)) > ROUGH:
+        return np.pad(image, ((down, down), (across, across), (0, 0)), mode="symmetric")
+    usual = np.median(_border(cells), axis=0)
+    cells = gaussian(usual + np.clip(cells - usual, -UNEVEN, UNEVEN), 1.0)  # without the shadow of a lesion
+    (top, y), (left, x) = (
+        _between_cells(size, margin, inset, count)
+        for size, margin, count in ((height, down, rows), (width, across, columns))
+    )
+    beside = cells[:, left] + x[:, None] * (cells[:, np.minimum(left + 1, columns - 1)] - cells[:, left])
+    scene = beside[top] + y[:, None, None] * (beside[np.minimum(top + 1, rows - 1)] - beside[top])
+    fading = np.multiply.outer(*(_fading(size, max(1, inset)) for size in (height, width)))[..., None]
+    part = scene[down : down + height, across : across + width]
+    part += fading * (image - part)
+    return scene
+
+
+def _between_cells(size: int, margin: int, inset: int, count: int) -> tuple[NDArray[np.intp], Image]:
+    """For each place along a side with its margins: the cell before it, and how far it is on the way to the next."""
+    place = np.arange(-margin, size + margin) - inset + 0.5
+    at = np.clip(place * count / (size - 2 * inset) - 0.5, 0, count - 1)
+    before = np.floor(at).astype(np.intp)
+    return before, (at - before).astype(np.float32)
+
+
+def _fading(size: int, over: int) -> Image:
+    """From 0 at both ends, and up to half as far inside, to 1 so many pixels inside."""
+    place = np.arange(size) + 0.5
+    return smoothstep((2 * np.minimum(place, size - place) / over - 1).astype(np.float32))
+
+
+def _without_line(image: Image) -> tuple[Image, int]:
+    """The image without its outermost pixels, and how many: many images have a line around them."""
+    inset = round(INSET * min(image.shape[:2]))
+    return image[inset : image.shape[0] - inset, inset : image.shape[1] - inset], inset
+
+
+def _border(image: Image) -> Image:
+    return np.concatenate([image[0], image[-1], image[:, 0], image[:, -1]])

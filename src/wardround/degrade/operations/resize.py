@@ -18,6 +18,12 @@ def downsample_and_restore(image: Image, height: int, width: int, method: str) -
     return _apply_plans(small, back(height, down))
 
 
+def average(image: Image, height: int, width: int) -> Image:
+    """The image made smaller, to height x width."""
+    small = transpose(_apply_plans(image, area(image.shape[0], height)))
+    return transpose(_apply_plans(small, area(image.shape[1], width)))
+
+
 def area(old: int, new: int) -> Plan:
     """Each new pixel is the mean of what it covers of the old ones, parts of them included."""
     edges = np.arange(new + 1) * (old / new)

@@ -1,7 +1,7 @@
 """Rotation: the patient or the film lies askew.
 
-The image is turned about its centre on the same canvas, with black where there was nothing; a slide or skin that fills
-the frame has the colour of its background there. The angle is drawn between `least` and `most` degrees, to either side.
+The image is turned about its centre on the same canvas, with black where there was nothing. A slide has glass there;
+where skin or tissue fills the frame, it goes on. The angle is drawn between `least` and `most` degrees, to either side.
 """
 
 import math
@@ -11,7 +11,7 @@ from numba import njit
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from wardround.degrade.operations.frame import pad_beyond
+from wardround.degrade.operations.frame import background, pad_beyond
 from wardround.degrade.operations.resize import catmull_rom
 from wardround.degrade.operations.weighted import Rows
 from wardround.degrade.signature import Image, SeverityParameters
@@ -30,10 +30,21 @@ def rotate(image: Image, degrees: float) -> Image:
     """The image, (h, w) or (h, w, c), turned counterclockwise: a cubic through the 16 pixels around each place."""
     if degrees % 90 == 0 and (degrees % 180 == 0 or image.shape[0] == image.shape[1]):
         return np.ascontiguousarray(np.rot90(image, round(degrees / 90)))  # loses nothing
-    padded = pad_beyond(image, MARGIN, MARGIN)
     turn = math.radians(degrees)
+    down, across = (0, 0) if background(image) is not None else _corners(image, turn)
+    padded = pad_beyond(image, down + MARGIN, across + MARGIN)
     rows, outside = padded.reshape(len(padded), -1), padded[0, 0].reshape(-1)
-    return _rotate_rows(rows, WEIGHTS, outside, math.cos(turn), math.sin(turn)).reshape(image.shape)
+    turned = _rotate_rows(rows, WEIGHTS, outside, math.cos(turn), math.sin(turn))
+    whole = turned.reshape(len(turned), -1, *image.shape[2:])
+    return whole[down : len(whole) - down, across : whole.shape[1] - across]
+
+
+def _corners(image: Image, turn: float) -> tuple[int, int]:
+    """How far the corners of the turned frame reach beyond the image, down and across."""
+    height, width = image.shape[:2]
+    cosine, sine = abs(math.cos(turn)), abs(math.sin(turn))
+    reach_down, reach_across = height * cosine + width * sine, height * sine + width * cosine
+    return max(0, math.ceil((reach_down - height) / 2)), max(0, math.ceil((reach_across - width) / 2))
 
 
 @njit("float32[:,::1](float32[:,::1], float32[:,::1], float32[::1], float64, float64)", cache=True, nogil=True)
