@@ -89,7 +89,11 @@ def pydicoms_own(path: Path, frame: int) -> tuple[str, np.ndarray]:
     elif "WindowCenter" in dataset:
         how, (low, high) = "window", whole_range(dataset)
         out = apply_voi_lut(values, dataset)
-    elif dataset.get("Modality") == "CT" and ("RescaleSlope" in dataset or dataset.get("ModalityLUTSequence")):
+    elif (
+        dataset.get("Modality") == "CT"
+        and dataset.get("RescaleType", "HU") == "HU"
+        and ("RescaleSlope" in dataset or dataset.get("ModalityLUTSequence"))
+    ):
         dataset.WindowCenter, dataset.WindowWidth = 40, 400
         how, (low, high) = "CT", whole_range(dataset)
         out = apply_voi_lut(values, dataset)
@@ -128,6 +132,27 @@ def test_every_file_of_pydicom_is_shown_as_pydicom_would():
     measured = {"colour": 55, "window": 47, "as is": 17, "percentiles": 13, "window, inverted": 11, "palette": 9}
     measured |= {"CT": 2, "VOI LUT": 1}
     assert all(ways[how] >= count for how, count in measured.items()), ways
+
+
+@pytest.mark.parametrize(("unit", "is_hounsfield"), [(None, True), ("HU", True), ("US", False)])
+def test_a_ct_whose_header_names_another_unit_is_not_in_hounsfield_units(tmp_path, unit, is_hounsfield):
+    """A map of perfusion: before, its blood flow was degraded as if it were attenuation."""
+    stored = np.arange(64, dtype=np.uint16).reshape(8, 8) * 30
+    path = tmp_path / "map.dcm"
+    made(path, stored, Modality="CT", RescaleSlope="1", RescaleIntercept="-1024", RescaleType=unit)
+    image = Image(path=path.name, modality="CT")
+    seen = []
+
+    class Renderer:
+        def render_hounsfield(self, values, window):
+            seen.append(values)
+            return values
+
+        def render_display(self, pixels):
+            return pixels
+
+    pixels(path, None, recipe_for(image), Renderer())
+    assert bool(seen) is is_hounsfield
 
 
 def made(path: Path, stored: np.ndarray, **elements) -> Path:

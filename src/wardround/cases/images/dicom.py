@@ -60,7 +60,7 @@ def grey_values(path: Path, frame: int | None) -> tuple[Values, tuple[float, flo
     values, rescaled = _modality_values(stored, dataset)
     center, width = _first(dataset.get("WindowCenter")), _first(dataset.get("WindowWidth"))
     window = None if center is None or width is None or width < 1 else (center, width)
-    return values[~_padding(stored, dataset)], window, rescaled and dataset.get("Modality") == "CT"
+    return values[~_padding(stored, dataset)], window, rescaled and _is_ct(dataset, dataset.get("Modality"))
 
 
 def dicom_modality(path: Path) -> str | None:
@@ -118,7 +118,7 @@ def _apply_functional_groups(dataset: Dataset, index: int) -> None:
 
 def _to_greys(stored: Values, dataset: Dataset, window: dict[str, Any], hounsfield: ChangeValues | None) -> Pixels:
     values, rescaled = _modality_values(stored, dataset)
-    is_hounsfield = rescaled and (window.get("modality") or dataset.get("Modality")) == "CT"
+    is_hounsfield = rescaled and _is_ct(dataset, window.get("modality") or dataset.get("Modality"))
     if hounsfield is not None and is_hounsfield:
         values = hounsfield(values, window.get("width") or _first(dataset.get("WindowWidth")) or CT_WINDOW[1])
     if "center" in window:
@@ -135,6 +135,11 @@ def _to_greys(stored: Values, dataset: Dataset, window: dict[str, Any], hounsfie
     if depth <= 8 and not rescaled and stored.dtype.kind == "u":
         return _scale_to_bytes(stored, depth)
     return scale_by_percentiles(values, ~_padding(stored, dataset))
+
+
+def _is_ct(dataset: Dataset, modality: str | None) -> bool:
+    """A CT whose rescaled values are Hounsfield units: maps of perfusion and the like name another unit."""
+    return modality == "CT" and str(dataset.get("RescaleType") or "HU").upper().startswith("HU")
 
 
 def _modality_values(stored: Values, dataset: Dataset) -> tuple[Values, bool]:
