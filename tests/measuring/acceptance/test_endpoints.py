@@ -66,6 +66,18 @@ def test_a_number_is_decided_by_the_interval_of_measures_csv() -> None:
         assert (figure["low"] > 0.6, figure["high"] < 0.6) == (verdict == "pass", verdict == "fail")
 
 
+def test_a_resampled_score_near_1_passes_by_the_score_test_only() -> None:
+    """12 wrong of 400 at a limit of .95: a candidate that is right in 95% has so few in 3.8% (binomial)."""
+    marks = made_marks([mark(case, "wrong" if case < 12 else "right") for case in range(400)])
+    result = line(marks, study_with({"e": {"measure": "accuracy", "at_least": 0.95}}, "one"))
+    assert result["method"] == "bootstrap"
+    assert result["low"] > 0.95
+    assert result["p"] == pytest.approx(stats.norm.sf(0.02 / np.sqrt(0.95 * 0.05 / 400)), abs=0.004)
+    assert result["verdict"] == "undecided"
+    eight = made_marks([mark(case, "wrong" if case < 8 else "right") for case in range(400)])
+    assert line(eight, study_with({"e": {"measure": "accuracy", "at_least": 0.95}}, "one"))["verdict"] == "pass"
+
+
 def test_implied_p_values_agree_with_the_interval_they_come_from() -> None:
     """Wilson's interval of 45 of 60 by hand; then its score test at any boundary."""
     z, n, share = stats.norm.ppf(0.975), 60, 0.75

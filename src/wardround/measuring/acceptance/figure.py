@@ -15,7 +15,7 @@ def _never(boundary: float) -> float:
 class EndpointFigure:
     """`value` is a difference if the endpoint is against a candidate or people. Without an interval nothing is shown.
 
-    At ALPHA the p-values and the interval say the same.
+    Where p is at most ALPHA the interval excludes the boundary; the other way round too, but for resampled rates.
     """
 
     value: float | None = None
