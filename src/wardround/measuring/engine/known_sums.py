@@ -1,6 +1,7 @@
 """The names of all sums that items have. A measure that names another one is an error."""
 
 import re
+from collections.abc import Collection
 from difflib import get_close_matches
 from functools import cache
 
@@ -49,6 +50,12 @@ KNOWN_SUMS = frozenset(_NAMES.split()) | {
         *(f"{name}:{source}" for name in (*_BY_SOURCE, *RANKED)),
     )
 }
+
+
+def shared_by_differences(names: Collection[str]) -> set[str]:
+    """What several of these sums are the difference from (DIFFERENCES): it is resampled once and spares them."""
+    taken_off = [second for name, (first, second) in DIFFERENCES.items() if name in names and first in names]
+    return {name for name in taken_off if taken_off.count(name) > 1}
 
 
 @cache

@@ -12,7 +12,7 @@ from wardround.measuring.engine.encode import EncodedMarks, Marks, encode_marks,
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.intervals import TOO_FEW, CellEstimates, estimate_cells
 from wardround.measuring.engine.items import Items, build_items
-from wardround.measuring.engine.known_sums import RANKED
+from wardround.measuring.engine.known_sums import RANKED, shared_by_differences
 from wardround.measuring.engine.lines import FIGURES, MeasureLines
 from wardround.measuring.engine.measure import Measure, MeasureKind
 from wardround.measuring.engine.resampling.estimates import Resampling
@@ -77,16 +77,16 @@ def measures_for_marks(encoded: EncodedMarks, study: Study) -> list[Measure]:
 
 def measure_candidates(inputs: MeasureInputs) -> MeasureLines:
     """All figures but DKE, some candidates at a time, so that memory does not grow with their number."""
-    encoded, lines = inputs.encoded, MeasureLines()
+    encoded, lines, storage = inputs.encoded, MeasureLines(), SumStorage()
     count = max(1, CHUNK * len(encoded.candidates) // max(CHUNK, encoded.mark_count))
     for first in range(0, len(encoded.candidates), count):
         last = min(first + count, len(encoded.candidates)) - 1
-        _measure_items(build_items(encoded.marks_of(first, last), inputs.study.trials, encoded), inputs, lines)
+        _measure_items(build_items(encoded.marks_of(first, last), inputs.study.trials, encoded), inputs, lines, storage)
         add_means(inputs.derived, inputs.measures, range(first, last + 1), lines)
     return lines
 
 
-def _measure_items(items: Items, inputs: MeasureInputs, lines: MeasureLines) -> None:
+def _measure_items(items: Items, inputs: MeasureInputs, lines: MeasureLines, storage: SumStorage) -> None:
     encoded, derived = inputs.encoded, inputs.derived
     applicable = [m for m in inputs.measures if m.kind is not MeasureKind.DERIVED and m.required_sum in items.sums]
     if not applicable:
@@ -97,7 +97,7 @@ def _measure_items(items: Items, inputs: MeasureInputs, lines: MeasureLines) -> 
     claims = {source: by_confidence(claimed) for source, claimed in items.claims.items()}
     plan = plan_unions(inputs.slicings, items.rows, encoded.cluster_count)
     resampling = Resampling(encoded.cluster_count, inputs.study.seed, derived, plan)
-    by_slicing, storage = [], SumStorage()
+    by_slicing = []
     for number in inputs.progress.watch("measuring", plan.order, len(inputs.slicings)):
         slicing = inputs.slicings[number]
         placement = place_items(items.rows, *slicing.assign(items.rows))
@@ -142,6 +142,7 @@ def _needed(measures: list[Measure]) -> list[str]:
     """The sums of items that the measures take."""
     names = {name for m in measures for name in (*m.sums, m.n, m.cluster_sum, *(m.claims or ()))}
     names |= {f"{name}_{m.group}" for m in measures for name in READING_SUMS}
+    names |= shared_by_differences(names)
     return sorted(name for name in names if name.partition(":")[0] not in RANKED)
 
 

@@ -59,4 +59,7 @@ def read_runs(column: pl.Series) -> TextRuns:
 
 def common_ends(*columns: Runs) -> Integers:
     """The ends of the runs in which none of the columns changes."""
-    return np.unique(np.concatenate([runs.ends for runs in columns]))
+    is_end = np.zeros(max(int(runs.ends[-1]) for runs in columns) + 1, bool)
+    for runs in columns:
+        is_end[runs.ends] = True
+    return np.flatnonzero(is_end)

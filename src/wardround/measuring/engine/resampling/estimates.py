@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from wardround.measuring.engine.compiled import uses_loops
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.intervals import ALIKE, BOOTSTRAP, SHARE_OF_RESAMPLES, CellEstimates, without_spread
+from wardround.measuring.engine.known_sums import shared_by_differences
 from wardround.measuring.engine.measure import Measure
 from wardround.measuring.engine.resampling.bootstrap import RESAMPLES, ResampledSums, SumBlock, resampled_sums
 from wardround.measuring.engine.resampling.composed import KnownSums, SliceSums
@@ -73,7 +74,9 @@ class Resampling:
         self, wanted: list[tuple[CellEstimates, Integers]], first: int, last: int, sums: ClusterSums, slicing: int
     ) -> None:
         """The sums of cells first to last; a sum that all candidates share, such as a denominator, is stored once."""
-        place = {name: sums.place[name] for estimate, _ in wanted for name in estimate.measure.sums}
+        names = dict.fromkeys(name for estimate, _ in wanted for name in estimate.measure.sums)
+        names |= dict.fromkeys(name for name in shared_by_differences(names) if name in sums.place)
+        place = {name: sums.place[name] for name in names}
         rows = list(dict.fromkeys(place.values()))
         cluster, block = _dense(sums, rows, first, last)
         rows_kept = [cells[:1] if (cells[1:] == cells[:1]).all() else cells for cells in block]
