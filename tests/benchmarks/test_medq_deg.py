@@ -22,7 +22,11 @@ from wardround.benchmarks.medq_deg.figures.ranks import kendall, ranks, tau_cell
 from wardround.benchmarks.medq_deg.figures.scores import Scores
 from wardround.core.ask import ImagePart
 from wardround.core.errors import WardroundError
+from wardround.degrade.folder import degrade_files
+from wardround.degrade.severities import SHIPPED_TABLE
 from wardround.pipeline import mark_run
+from wardround.reporting.checklists.run_facts import FACTS
+from wardround.reporting.run_files import read_run
 from wardround.reporting.tables.table import Cell, Table
 from wardround.running.images import ImageEncoder
 
@@ -195,7 +199,7 @@ def test_assigned_degradations_are_drawn_beside_real_ones(tmp_path: Path, study:
     assert result.folder is not None
     marks = pl.read_parquet(result.folder / "marks.parquet")
     assert Counter(marks["severity"]) == {"L0": 6, "L1": 12, "L2": 12, "mild": 3, "severe": 3}
-    note = "Severity profile of the degraded images: medq-deg-estimated, version 3."
+    note = "Severity profile of the degraded images: medq-deg-estimated, version 4."
     assert note in result.tables[0].notes
     assert note in (result.folder / "table.md").read_text(encoding="utf-8")
 
@@ -354,3 +358,22 @@ def test_votes_can_be_expected_from_log_probabilities(folder: Path, cases: Path)
     assert pl.read_parquet(found.folder / "used.parquet").height < 36 * 5 * 2 * 10 / 5, (
         "one request stands for ten votes"
     )
+
+
+@pytest.mark.parametrize("study", ["fig5b", "table6"])
+def test_images_stored_by_degrade_are_marked_with_the_profile_that_they_were_made_with(
+    tmp_path: Path, study: str
+) -> None:
+    """Before, marking these answers failed: their severities have no hash that could be compared."""
+    stored = tmp_path / "stored"
+    mine = tmp_path / "mine.toml"
+    table = SHIPPED_TABLE.read_text(encoding="utf-8").replace("[medq-deg-estimated", "[ours")
+    mine.write_text(table.replace("version = 4", "version = 17"), encoding="utf-8")
+    degrade_files(medq_deg_cases(tmp_path / "cases", 6, real=True), stored, profile=f"{mine}:ours", workers=1)
+    result = run(f"medq-deg/{study}", stored, tmp_path, [planted("good", accuracy=0.9)], trials=1)
+    assert result.folder is not None
+    marks = pl.read_parquet(result.folder / "marks.parquet")
+    assert marks.filter(pl.col("severity") != "L0").height > 20
+    assert "Severity profile of the degraded images: ours, version 17." in result.tables[0].notes
+    assert "severity table `ours`" in FACTS["preparation"](read_run(result.folder))
+    mark_run(result.folder)

@@ -77,8 +77,8 @@ def background(image: Image) -> NDArray[np.floating] | None:
     if not is_all_body(image):
         return black
     if image.ndim == 2:
-        usual = np.median(_border(image)).astype(np.float32)
-        return usual if usual > PAPER else black
+        usual = float(np.median(_border(image)))
+        return black + np.float32(usual) if usual > PAPER else black
     step = max(1, min(image.shape[:2]) // SAMPLES)
     pixels = _without_line(image)[0][::step, ::step].reshape(-1, 3)
     glass = pixels[np.minimum(np.minimum(pixels[:, 0], pixels[:, 1]), pixels[:, 2]) > NEAR_WHITE]
@@ -110,7 +110,7 @@ def _go_on(image: Image, down: int, across: int) -> Image:
     fading = np.multiply.outer(*(_fading(size, max(1, inset)) for size in (height, width)))[..., None]
     part = scene[down : down + height, across : across + width]
     part += fading * (image - part)
-    return scene
+    return np.asarray(scene, np.float32)
 
 
 def _between_cells(size: int, margin: int, inset: int, count: int) -> tuple[NDArray[np.intp], Image]:

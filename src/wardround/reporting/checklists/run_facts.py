@@ -58,8 +58,8 @@ def _cutoffs(run: RunFiles) -> str:
 
 
 def _preparation(run: RunFiles) -> str:
-    severities = run.manifest.get("severities")
-    degraded = f"; images degraded by the severity table `{run.study.severities}`" if severities else ""
+    profile = (run.manifest.get("severities") or {}).get("profile")
+    degraded = f"; images degraded by the severity table `{profile}`" if profile else ""
     return f"images sent as wardround renders them (docs/cases.md){degraded}"
 
 

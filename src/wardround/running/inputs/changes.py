@@ -85,8 +85,8 @@ def find_changes(
     if not manifest:
         return InputChanges()
     texts = [f"prompt {name}" for name, hash in manifest.get("prompts", {}).items() if prompts.get(name, hash) != hash]
-    earlier = manifest.get("severities")
-    if earlier and severities and earlier["hash"] != severities:
+    earlier = (manifest.get("severities") or {}).get("hash")  # none if the images were stored degraded
+    if earlier and severities and earlier != severities:
         texts.append("the severity table")
     changes = replace(_changed_cases(folder, manifest["cases"], cases, used), texts=texts, hash=cases.hash)
     return changes.with_images(changed_images(read_image_hashes(folder), cases, sha256), cases)
