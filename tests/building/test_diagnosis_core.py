@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
 from wardround.building.audit.leaks import find_leaks
@@ -91,7 +94,9 @@ def test_a_core_that_a_wrong_option_shares_is_no_leak():
         ("Spastic paraplegia 91, autosomal dominant", "paraplegia"),
         ("Carcinoma of the lung", "carcinoma"),
         ("Cardiomyopathy, dilated, 1A", "cardiomyopathy"),
-        ("Marfan syndrome", None),
+        ("Marfan syndrome", "marfan"),
+        ("Hereditary hemorrhagic telangiectasia syndrome", "telangiectasia"),
+        ("Bleeding sinus disorder", None),
         ("Left kidney", None),
     ],
 )
@@ -156,3 +161,19 @@ def test_initials_give_a_diagnosis_away(name, short):
 def test_a_name_without_its_subtype_gives_a_diagnosis_of_the_eye_away(name, history):
     assert find_revealed_name(history, [name]) == name
     assert find_revealed_name("Blurred vision for a month.", [name]) is None
+
+
+LEAKS = tomllib.loads((Path(__file__).parent / "planted_leaks.toml").read_text(encoding="utf-8"))["diagnosis"]
+USUAL = ["Community-acquired pneumonia", "Tension pneumothorax", "Gout", "Migraine with aura"]
+
+
+@pytest.mark.parametrize("leak", LEAKS, ids=lambda leak: leak["name"])
+def test_a_sentence_that_gives_a_diagnosis_away_is_reported(leak):
+    severities = [severity for severity, _, _ in findings(f"A patient came. {leak['text']}", [leak["name"], *USUAL])]
+    assert (severities[:1] or [""]) == [leak["found"]]
+
+
+def test_most_planted_leaks_are_found_and_no_harmless_sentence_is_an_error():
+    leaks = [leak["found"] for leak in LEAKS if leak["is_leak"]]
+    assert (leaks.count("error"), leaks.count("warning"), len(leaks)) == (17, 19, 40)
+    assert all(leak["found"] != "error" for leak in LEAKS if not leak["is_leak"])

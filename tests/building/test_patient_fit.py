@@ -23,9 +23,18 @@ IMPOSSIBLE = [
     ("Infantile spasms", None, 35),
     ("Age-related macular degeneration", "F", 6),
     ("Senile cataract", None, 3),
+    ("Hyperemesis gravidarum", "M", 30),
+    ("Krukenberg tumor", "M", 50),
+    ("Hydrosalpinx", "M", 40),
+    ("Giant cell arteritis", "F", 6),
+    ("Benign prostatic hyperplasia", "M", 6),
+    ("Biliary atresia", "F", 50),
 ]
 POSSIBLE = [
     ("Breast cancer", "M", 60),
+    ("Choriocarcinoma", "M", 25),  # of the testis
+    ("Fournier gangrene", "F", 60),
+    ("Adnexal carcinoma of the skin", "M", 60),
     ("Prostate cancer", "M", 60),
     ("Prostate cancer", None, None),
     ("Cervical spondylosis", "M", 50),

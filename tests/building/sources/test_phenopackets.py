@@ -259,7 +259,7 @@ def test_the_real_phenopackets_pass_the_audit(tmp_path):
     assert validate(built_set.folder, workers=1) == []
     result = audit(built_set.folder, workers=1)
     assert {finding.kind for finding in result.findings} == {"head_noun"}  # nothing but warnings
-    assert len(result.findings) == 40
+    assert len(result.findings) == 63
     offered = Counter(option for _, options, _ in choices(built_set.folder) for option in options)
     right = Counter(options[gold] for _, options, gold in choices(built_set.folder))
     assert offered == {name: 6 * count for name, count in right.items()}

@@ -14,7 +14,15 @@ from wardround.building.audit.shown_fields import (
     shown_prompts,
     wrong_options,
 )
-from wardround.building.text.diagnosis_core import ORGANS, diagnosis_cores, head_noun, with_initials
+from wardround.building.text.diagnosis_core import (
+    ORGANS,
+    diagnosis_cores,
+    further_nouns,
+    has_adjective_ending,
+    head_noun,
+    with_initials,
+)
+from wardround.building.text.short_names import short_names
 from wardround.core.case import Case, Question
 from wardround.core.names import NO_SYNONYMS, Synonyms, content_words
 
@@ -78,13 +86,22 @@ def _is_shared(core: str, others: Iterable[str]) -> bool:
 def _initials(case: Case, question: Question, fields: list[tuple[str, WordedText]]) -> list[Finding]:
     """The initials of the answer (`SLE`), which may mean something else; not if a wrong option has them too."""
     answer = answer_text(question)
-    short = next(iter(with_initials([answer])[1:]), None)
-    if short is None or any(short in with_initials([other]) for other in wrong_options(question)):
-        return []
-    for field, text in fields:
-        if re.search(rf"(?<![\w-]){short}(?![\w-])", text.raw):
-            return [Finding("warning", "leak_initials", f"{field} has {short}, as {answer!r}", case.id, question.id)]
+    others = {short for other in wrong_options(question) for short in _short_names(other)}
+    for short in _short_names(answer):
+        if short in others:
+            continue
+        pattern = re.compile(rf"(?<![\w-]){re.escape(short)}(?![\w-])", 0 if short.isupper() else re.IGNORECASE)
+        for field, text in fields:
+            if pattern.search(text.raw):
+                what = f"{field} has {short}, as {answer!r}"
+                return [Finding("warning", "leak_initials", what, case.id, question.id)]
     return []
+
+
+def _short_names(name: str) -> list[str]:
+    """The initials of a name and of its core, and what else people write for them (`HCC`, `heart attack`)."""
+    usual = [short for form in (name, *diagnosis_cores(name)) for short in short_names(form)]
+    return list(dict.fromkeys([*with_initials([name])[1:], *usual]))
 
 
 def _words_of_the_answer(case: Case, question: Question, fields: list[tuple[str, WordedText]]) -> Iterator[Finding]:
@@ -93,12 +110,12 @@ def _words_of_the_answer(case: Case, question: Question, fields: list[tuple[str,
     if not others:
         return
     others_words = {word for other in others for word in content_words(other)}
-    noun = head_noun(answer)
+    nouns = [noun for noun in (head_noun(answer), *further_nouns(answer)) if noun and noun not in others_words]
     persons = [word for word in re.findall(r"[A-Z][a-zà-ÿ]{3,}", answer) if not others_words & set(content_words(word))]
     for field, text in fields:
         if _names_every_option(question, text):
             continue
-        if noun is not None and noun not in others_words and noun in text.present:
+        if noun := next((noun for noun in nouns if _has_noun(noun, text)), None):
             yield Finding(
                 "warning", "head_noun", f"{field} has {noun!r}, as only the answer does", case.id, question.id
             )
@@ -111,6 +128,13 @@ def _words_of_the_answer(case: Case, question: Question, fields: list[tuple[str,
             return
 
 
+def _has_noun(noun: str, text: WordedText) -> bool:
+    """Whether a text has a kind of disease, or the organism that it is named after: `Nocardia` of `nocardiosis`."""
+    stem = re.sub(r"(?:iosis|iasis|osis)$", "", noun)
+    of_organism = re.compile(rf"{stem}(?:a|i|us|um|ia|es|is)?$") if stem != noun and len(stem) >= 6 else None
+    return noun in text.present or (of_organism is not None and any(map(of_organism.match, text.present)))
+
+
 def _has_person(person: str, answer: str, text: str) -> bool:
     """Whether a text has a person's name: with a capital inside a sentence, or anywhere as its disease is spoken of.
 
@@ -120,9 +144,18 @@ def _has_person(person: str, answer: str, text: str) -> bool:
         content_words(person)
     )
     stem = person.removesuffix("s") if is_owner else person
-    if re.search(rf"[a-z0-9,;)]\s+{stem}(?:['’]?s)?\b", text):
+    if _is_organism(person, answer) and re.search(rf"\b{person}\b", text):
+        return True
+    if not has_adjective_ending(person.lower()) and re.search(rf"\b{stem}\s+(?:disease|syndrome)\b", text):
+        return True
+    if re.search(rf"[a-z0-9,;)]\s+{stem}(?:['’]?s)?\b", text) or re.search(rf"\b{stem}['’]s\b", text):
         return True
     return bool(is_owner) and re.search(rf"\b{stem}(?:s\b|['’]s\b)", text, re.IGNORECASE) is not None
+
+
+def _is_organism(word: str, answer: str) -> bool:
+    """Whether a word is the genus of a species: `Pneumocystis` of `Pneumocystis jirovecii`."""
+    return re.search(rf"\b{word} [a-z]{{3,}}(?:ii|ri|ae|ans|ensis|icum|eus|inum|lytica)\b", answer) is not None
 
 
 def _names_every_option(question: Question, text: WordedText) -> bool:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from wardround.building.text.diagnosis_core import diagnosis_cores, is_specific
-from wardround.core.names import FUNCTION_WORDS, content_words, name_form, normalized_words
+from wardround.building.text.diagnosis_core import CLASS_WORDS, ORGANS, diagnosis_cores, is_specific
+from wardround.core.names import DECIDING_WORDS, FUNCTION_WORDS, content_words, name_form, normalized_words, one_meaning
 
 SHARE = 0.8
 WINDOW = 12
@@ -33,11 +33,18 @@ class WordedText:
     words: tuple[str, ...]
     content: tuple[str, ...]
     present: frozenset[str]
+    meanings: frozenset[str]  # with one word for all of a meaning: `lung` for `pulmonary`
 
 
 def split_words(raw: str) -> WordedText:
     words = tuple(normalized_words(raw))
-    return WordedText(raw, words, tuple(word for word in words if word not in FUNCTION_WORDS), frozenset(words))
+    return WordedText(
+        raw,
+        words,
+        tuple(word for word in words if word not in FUNCTION_WORDS),
+        frozenset(words),
+        frozenset(map(one_meaning, words)),
+    )
 
 
 @dataclass(frozen=True)
@@ -82,10 +89,17 @@ def find_core(name: str, text: WordedText) -> str | None:
 
 
 def _has_together(core: str, text: WordedText) -> bool:
-    words = set(content_words(core))
-    if not words <= text.present:
+    words = set(map(one_meaning, content_words(core)))
+    if not words <= text.meanings:
         return False
-    return _max_words_in_window(words, text.words, len(normalized_words(core)) + CORE_SLACK) == len(words)
+    if not _names_more_than_a_class(words):  # `heart failure` is not `heart rate 80, failure to thrive`
+        return _max_words_in_window(words, [one_meaning(word) for word in text.content], len(words)) == len(words)
+    tokens = [one_meaning(word) for word in text.words]
+    return _max_words_in_window(words, tokens, len(normalized_words(core)) + CORE_SLACK) == len(words)
+
+
+def _names_more_than_a_class(words: set[str]) -> bool:
+    return bool(words - CLASS_WORDS - ORGANS - DECIDING_WORDS)
 
 
 def _contains_sequence(text: Sequence[str], words: Sequence[str]) -> bool:

@@ -15,21 +15,29 @@ LEFT_OUT = "pairs of a patient and an option that sex or age rules out, not offe
 ADULT = 18  # years
 FERTILE = (10, 60)  # years, for a pregnancy
 _PREGNANCY = (
-    r"pregnan\w*|gestation\w*|(?:pre-?)?eclampsia|hellp|placent\w*|chorio\w*carcinoma|hydatidiform|puerper\w*|post-?partum"
-    r"|peripartum|abruptio"
+    r"pregnan\w*|gestation\w*|(?:pre-?)?eclampsia|hellp|placent\w*|hydatidiform|puerper\w*|post-?partum"
+    r"|peripartum|abruptio|hyperemesis gravidarum|amniotic|tubal pregnancy"
 )
 _FEMALE = re.compile(
-    rf"\b(?:ovar\w+|uter(?:us|ine|i)|endometri\w+|adenomyo\w+|myometri\w+|vagin\w+|vulv\w+|fallopian|salping\w+"
+    rf"\b(?:adnexal (?:mass|torsion)|hydrosalpinx|pyosalpinx|ha?ematocolpos|bartholin\w*|meigs|krukenberg|sheehan|asherman"
+    rf"|mullerian|mayer-rokitansky\w*|pelvic inflammatory disease|lactation\w*|ovar\w+"
+    rf"|uter(?:us|ine|i)|endometri\w+|adenomyo\w+|myometri\w+|vagin\w+|vulv\w+|fallopian|salping\w+"
     r"|tubo-?ovarian|menorrhagia|turner syndrome|polycystic ovary\w*|cervix|cervicitis"
     rf"|cervical (?:cancer|carcinoma|intraepithelial|dysplasia|insufficiency)|menopaus\w+|{_PREGNANCY})\b"
 )
 _MALE = re.compile(
     r"\b(?:prostat\w+|testi(?:s|cle|cular|cles)|seminoma|penile|penis|epididym\w+|scrot\w+|varicocele|hypospadias"
-    r"|cryptorchidism|orchitis|balanitis|phimosis|priapism|klinefelter|peyronie\w*|fournier\w*)\b"
+    r"|cryptorchidism|orchitis|balanitis|phimosis|priapism|klinefelter|peyronie\w*)\b"
 )
 _PREGNANT = re.compile(rf"\b(?:{_PREGNANCY})\b")
-_OF_THE_YOUNG = re.compile(r"\b(?:neonat\w+|newborns?|prematurity|infantile|infancy|childhood|sudden infant)\b")
-_OF_THE_OLD = re.compile(r"\b(?:senile|age-related|presby\w+|post-?menopausal|elderly|adult-onset)\b")
+_OF_THE_YOUNG = re.compile(
+    r"\b(?:neonat\w+|newborns?|prematurity|infantile|infancy|childhood|sudden infant"
+    r"|biliary atresia|croup|laryngotracheobronchitis)\b"
+)
+_OF_THE_OLD = re.compile(
+    r"\b(?:senile|age-related|presby\w+|(?:post-?|peri-?)?menopaus\w+|elderly|adult-onset|alzheimer\w*|polymyalgia"
+    r"|(?:giant cell|temporal) arteritis|prostat(?:e|ic) hyper\w+)\b"
+)
 
 
 class PatientFacts(NamedTuple):

@@ -80,7 +80,12 @@ _FURTHER = re.compile(  # cause, consequence, occasion
     r"|masquerading as|following|status post|after|superimposed on|arising (?:in|from)|in an? |with or without)\b.*$",
     re.IGNORECASE | re.DOTALL,
 )
-_TAIL = re.compile(r"(?:\s+with\b|[,;](?!.*\band\b)).*$", re.IGNORECASE | re.DOTALL)  # a list of signs is a whole
+_TAIL = re.compile(r"(?:\s+with(?:out)?\b|[,;](?!.*\band\b)).*$", re.IGNORECASE | re.DOTALL)  # a list is a whole
+_SITE = re.compile(  # where it is, and of what it came: `tuberculosis of the spine`, `melanoma of unknown primary`
+    r"\s+(?:of|in|at|involving|affecting) (?:(?:the|his|her|both|an?|left|right|unknown|lower|upper|distal"
+    r"|proximal)\b).*$",
+    re.IGNORECASE | re.DOTALL,
+)
 _DESIGNATION = r"(?:\d+(?:[.-]?[A-Za-z])?\b|[IVX]{1,4}(?:[.-]?[A-Da-d]\d?)?\b|[A-H]\b)"
 _STAGED = re.compile(
     rf",?\s*\b(?:(?:WHO|NYHA|FIGO|Ann Arbor|ISUP|Child-Pugh|AJCC|ECOG|CDC|KDIGO|Fuhrman|histological|clinical"
@@ -122,15 +127,24 @@ def diagnosis_cores(name: str) -> tuple[str, ...]:
     before_tail = _strip(_ADJECTIVES.sub("", _TAIL.sub("", plain)))
     if len(_naming_words(before_tail)) > 1:  # a single word before `with` or a comma is a head noun
         shorter.append(before_tail)
+    shorter += [core for text in (plain, _TAIL.sub("", plain)) if (core := _without_site(text)) is not None]
     own = content_words(name)
     cores = {content_words(core): core for core in shorter if content_words(core) != own and _names_a_disease(core)}
     return tuple(cores.values())
 
 
+def _without_site(name: str) -> str | None:
+    """A name without the place in the body: `tuberculosis` of `tuberculosis of the spine`."""
+    if not _SITE.search(name):
+        return None
+    return _strip(_ADJECTIVES.sub("", _SITE.sub("", name)))
+
+
 def with_initials(names: Iterable[str]) -> list[str]:
     """Names of a diagnosis and the abbreviations that their initials make: `CD` of `Crohn disease`."""
     listed = list(dict.fromkeys(names))
-    return listed + [short for name in listed if (short := _initials(name)) and short not in listed]
+    whole = [form for name in listed for form in (name, *diagnosis_cores(name)) if form.split()[:1] == name.split()[:1]]
+    return list(dict.fromkeys([*listed, *filter(None, map(_initials, whole))]))
 
 
 def _initials(name: str) -> str | None:
@@ -144,13 +158,42 @@ def _initials(name: str) -> str | None:
 def head_noun(name: str) -> str | None:
     """The word of a diagnosis that says what kind of disease it is: `paraplegia` of `Spastic paraplegia 91`.
 
-    It is the last word before a comma, `of` or `with`. A word for any disease (syndrome, deficiency) is not one.
+    It is the last word before a comma, `of` or `with`, and before a word for any disease (`telangiectasia` of
+    `Hereditary telangiectasia syndrome`) if that is not an adjective.
     """
     plain = _strip(_FURTHER.sub("", _strip_brackets(name)))
-    words = content_words(re.split(r",|\s(?:of|with|in|without)\s", plain)[0])
-    while words and not is_specific(words[-1]):
+    return _last_noun(re.split(r",|\s(?:of|with|in|without)\s", plain)[0])
+
+
+@lru_cache(65_536)
+def further_nouns(name: str) -> tuple[str, ...]:
+    """The kinds of disease that a name says besides: `nephropathy` of `kidney failure due to IgA nephropathy`."""
+    further = _FURTHER.search(name) or _TAIL.search(name)
+    if further is None:
+        return ()
+    parts = re.split(r",|;|\band\b|\s(?:with|due to|secondary to|caused by|of|in)\s", further[0])
+    nouns = (_last_noun(part) for part in parts)
+    return tuple(noun for noun in nouns if noun and _DISEASE_NOUN.search(noun))
+
+
+def has_adjective_ending(word: str) -> bool:
+    return _ADJECTIVE.search(word) is not None
+
+
+def _last_noun(text: str) -> str | None:
+    words = content_words(text)
+    is_adjective_possible = False
+    while words and (not is_specific(words[-1]) or words[-1] in ANY_DISEASE):
+        is_adjective_possible = is_adjective_possible or words[-1] in ANY_DISEASE
         words = words[:-1]
-    return words[-1] if words and words[-1] not in ANY_DISEASE | ORGANS else None
+    if not words or words[-1] in ORGANS | _EVERYDAY or (is_adjective_possible and has_adjective_ending(words[-1])):
+        return None
+    return words[-1]
+
+
+_ADJECTIVE = re.compile(r"(?:al|ic|ar|ary|ous|ive|ory|ed|ing|ent|ant|ate)$")
+_EVERYDAY = frozenset(["still", "best", "hand", "foot", "white", "black", "long", "small", "will", "whole", "storage"])
+_DISEASE_NOUN = re.compile(r"(?:itis|oma|osis|emia|pathy|plegia|penia|trophy|iasis|lysis|syphilis|sepsis)$")
 
 
 def _strip_brackets(name: str) -> str:
