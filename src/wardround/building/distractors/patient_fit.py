@@ -19,8 +19,8 @@ _PREGNANCY = (
     r"|peripartum|abruptio|hyperemesis gravidarum|amniotic|tubal pregnancy"
 )
 _FEMALE = re.compile(
-    rf"\b(?:adnexal (?:mass|torsion)|hydrosalpinx|pyosalpinx|ha?ematocolpos|bartholin\w*|meigs|krukenberg|sheehan|asherman"
-    rf"|mullerian|mayer-rokitansky\w*|pelvic inflammatory disease|lactation\w*|ovar\w+"
+    rf"\b(?:adnexal (?:mass|torsion)|hydrosalpinx|pyosalpinx|ha?ematocolpos|bartholin\w*|meigs"
+    rf"|krukenberg|sheehan|asherman|mullerian|mayer-rokitansky\w*|pelvic inflammatory disease|lactation\w*|ovar\w+"
     rf"|uter(?:us|ine|i)|endometri\w+|adenomyo\w+|myometri\w+|vagin\w+|vulv\w+|fallopian|salping\w+"
     r"|tubo-?ovarian|menorrhagia|turner syndrome|polycystic ovary\w*|cervix|cervicitis"
     rf"|cervical (?:cancer|carcinoma|intraepithelial|dysplasia|insufficiency)|menopaus\w+|{_PREGNANCY})\b"
