@@ -187,8 +187,8 @@ BRACKET_JOINT = _pattern(r" ?[(\[,–/-]+ ?")
 UNIT_JOINT = _pattern(r" [^.,;:\n()]{1,14} ?[(\[]")
 # "I would answer C. Retinoblastoma is the one not to miss, yet ..."
 CHOOSES = _pattern(
-    r"(?:\b(?:choose|pick|select|answer|go with|go for|opt for|say|take|(?:answer|choice|option|pick) (?:is|would be)"
-    r"|option)[ :]+|[,;] (?:so|hence|thus|therefore|i\.e\.),? )(?:option )?\(?\Z"
+    r"(?:\b(?:choose|pick|select|answer|go with|go for|opt for|say|take|(?:answer|choice|option|pick|letter) (?:is|would be)"
+    r"|option)[ :]+|[,;.] (?:so|hence|thus|therefore|i\.e\.),? )(?:option )?\(?\Z"
 )
 SAID_OF_ANY = _pattern(
     r"%?(?: \([a-j]\))?(?: in [a-z]| [a-z]+(?: [a-z]+)?)? (?!(?:is|was|would be|remains) (?:the |my )?(?:most likely|likely|correct|right|best|diagnosis|answer)\b"

@@ -110,6 +110,8 @@ def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAn
     if option is not None:
         return option, "concluded"
     option = _read_affirmed(text, options, forms) if rule == "nothing to read" else None
+    if option is None and rule == "nothing to read":
+        option = _read_standing(text, options, forms)
     return (None, rule) if option is None else (option, "affirmed")
 
 
@@ -117,6 +119,15 @@ def _read_affirmed(text: str, options: Sequence[str], forms: OptionForms) -> int
     from wardround.marking.parser.conclusions.affirming import read_affirmed
 
     return read_affirmed(_reworded(text, forms), options)
+
+
+def _read_standing(text: str, options: Sequence[str], forms: OptionForms) -> int | None:
+    from wardround.marking.parser.conclusions.meanings import option_meanings
+    from wardround.marking.parser.conclusions.standing import read_standing_letter
+    from wardround.marking.parser.conclusions.weighing import weigh
+
+    meanings = option_meanings(tuple(options))
+    return read_standing_letter(_reworded(text, forms), options, lambda part: weigh(part, meanings))
 
 
 def _read_placed(text: str, options: Sequence[str]) -> int | None:
@@ -309,6 +320,9 @@ def _resolve_claims(claims: list[Claim], text: str) -> OptionAndRule:
         return None, _NO_OPTION.get(last.kind, "several answers") if not different else "several answers"
     if not different or (rule in _FINAL_RULES and all(claim.mention.kind == SEVERAL for claim in different)):
         return last.option, rule
+    is_at_end = rule == "stated" and not text[last.end :].strip(" .!)]}\"'*")
+    if is_at_end and all(claim.rule == "own line" for claim in different):
+        return last.option, rule  # "- ANOVA (D): means of three groups\n\nAnswer: A"
     if last.kind == LETTER and rule in _FIRM_RULES and all(_is_said_of_text(claim) for claim in different):
         return last.option, rule  # "gestational age is about 20 weeks. At 12 weeks it is ... C is the best choice."
     is_worded = all(claim.rule in _WORDED_RULES for claim in different)
