@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from wardround.core.text import LETTERS
 from wardround.marking.parser.conclusions.closing import has_sign, read_quantity
+from wardround.marking.parser.conclusions.focusing import read_focus
 from wardround.marking.parser.conclusions.lettering import read_placed_letter
 from wardround.marking.parser.conclusions.meanings import (
     OptionMeanings,
@@ -211,9 +212,22 @@ def _read_sentences(text: str, sentences: list[str], options: Sequence[str]) -> 
     if option is not None:
         return option
     option = _read_conclusion(text, sentences, options)
-    if option is not None or len(sentences) > MAX_SENTENCES:
-        return option
-    return _read_statement(sentences, options)
+    if option is None and len(sentences) <= MAX_SENTENCES:
+        option = _read_statement(sentences, options)
+    return _read_focus(sentences, options) if option is None else option
+
+
+def _read_focus(sentences: list[str], options: Sequence[str]) -> int | None:
+    """The option on which sentences about the case end."""
+    meanings = option_meanings(tuple(options))
+    if _ANY_LETTER.search(" ".join(sentences)):
+        return None
+    option = read_focus(
+        sentences,
+        lambda sentence: weigh(sentence, meanings),
+        lambda words: _named(words, False, meanings, options) if may_decide(words, meanings) else None,
+    )
+    return option if option is not None and has_same_quantities(" ".join(sentences), options[option]) else None
 
 
 def _read_statement(sentences: list[str], options: Sequence[str]) -> int | None:
