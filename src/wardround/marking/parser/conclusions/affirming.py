@@ -33,7 +33,7 @@ from wardround.marking.parser.conclusions.weighing import (
 )
 from wardround.marking.parser.loose import has_same_quantities, read_part
 from wardround.marking.parser.option_text import folded_words, option_forms
-from wardround.marking.parser.option_tokens import WORDS, stems_of
+from wardround.marking.parser.option_tokens import WORDS, option_tokens, stems_of
 from wardround.marking.parser.words.word_search import WordSearch
 
 MAX_SENTENCES = 3  # from the end
@@ -53,6 +53,9 @@ _UNANSWERED = WordSearch(
 )
 _SEVERAL = WordSearch(
     r"\b(?:either (?:\S+ ){1,4}or\b|both\b(?! (?:positive|negative|raised|elevated|low|high|sides|drain|point|lie|come))|(?<!as )(?<!since )(?<!because )none of|neither\b|all of (?:the|these)|all (?:are|remain|should))"
+)
+_NONE_FITS = WordSearch(
+    r"\bnone of (?:these|them|the (?:\w+ )?(?:options?|answers?|choices?|above|listed))(?: \w+){0,2}? (?:would be my|fits?|matches|match|applies|apply|is (?:right|correct)|are (?:right|correct))\b"
 )
 _ENDS = tuple(".!)]\"'。！%…")
 _CONCLUDES = WordSearch(
@@ -181,7 +184,7 @@ def read_affirmed(text: str, options: Sequence[str]) -> int | None:
         or (_SEVERAL.search(sentences[-1]) and read_all_or_none(sentences[-1], options) is None)
     ):
         return None
-    is_answered = not _UNANSWERED.search(whole, max(0, len(whole) - 2 * MAX_SENTENCE))
+    is_answered = not _UNANSWERED.search(whole, max(0, len(whole) - 2 * MAX_SENTENCE)) and not _NONE_FITS.search(whole)
     if not is_answered or _has_other_letter(text, options) or _is_only_aside(text, option, options):
         return None
     return option
@@ -220,14 +223,14 @@ def _read_sentences(text: str, sentences: list[str], options: Sequence[str]) -> 
 def _read_focus(sentences: list[str], options: Sequence[str]) -> int | None:
     """The option on which sentences about the case end."""
     meanings = option_meanings(tuple(options))
-    if _ANY_LETTER.search(" ".join(sentences)):
+    if _ANY_LETTER.search(whole := " ".join(sentences)) or _SEVERAL.search(whole):
         return None
     option = read_focus(
         sentences,
         lambda sentence: weigh(sentence, meanings),
         lambda words: _named(words, False, meanings, options) if may_decide(words, meanings) else None,
     )
-    return option if option is not None and has_same_quantities(" ".join(sentences), options[option]) else None
+    return option if option is not None and has_same_quantities(whole, options[option]) else None
 
 
 def _read_statement(sentences: list[str], options: Sequence[str]) -> int | None:
@@ -342,6 +345,8 @@ def _named_first(sentence: str, meanings: OptionMeanings) -> int | None:
 
 def _named(words: str, is_bare: bool, meanings: OptionMeanings, options: Sequence[str]) -> int | None:
     """The option that a few words name; `is_bare`: they must say all of it, because no word says that it is chosen."""
+    if (option := _same_stems(words, options)) is not None:
+        return option
     if is_bare:
         return _named_first(words, meanings)
     if len(words.split()) > MAX_NAME_WORDS or _VERB.search(words) or _DISTANT_WORDS.search(words):
@@ -350,6 +355,16 @@ def _named(words: str, is_bare: bool, meanings: OptionMeanings, options: Sequenc
     if scores or REFUTED.search(words) or not _LONG_WORD.search(words):
         return next(iter(scores)) if len(scores) == 1 else None
     return read_part(words, folded_words(words), options)
+
+
+def _same_stems(words: str, options: Sequence[str]) -> int | None:
+    """The only option with the same words, long names written out: "HEV" is "Hepatitis E"."""
+    tokens = option_tokens(tuple(options))
+    said = frozenset(stems_of(words, tokens.initials)) - WORDS["idle"]
+    if said <= WORDS["polarity"] | WORDS["vague"]:
+        return None
+    named = [place for place, stems in enumerate(tokens.stems) if stems - WORDS["idle"] == said]
+    return named[0] if len(named) == 1 else None
 
 
 def _says_the_same(name: str, option: int, meanings: OptionMeanings) -> bool:
@@ -369,7 +384,7 @@ def _says_the_same(name: str, option: int, meanings: OptionMeanings) -> bool:
     allowed = own | WORDS["idle"] | WORDS["added"] | WORDS["vague"]
     if any(word not in allowed and not (roots_of(word) and own.issuperset(roots_of(word))) for word in rest):
         return False
-    content = {word for word in own if word[0] not in "~=<"} - WORDS["vague"]
+    content = {word for word in own if word[0] not in "~=<"} - WORDS["vague"] - WORDS["joining"]
     return bool(covered) or (
         option not in meanings.contained
         and all(word in said or (roots_of(word) and said.issuperset(roots_of(word))) for word in content)

@@ -35,7 +35,7 @@ _VERDICT = re.compile(
 )
 _PIECE = re.compile(r"[;:]\s|\s[–—-]\s|(?<=\w),\s|\s(?=(?:because|since|although|though|while|whereas|as (?:he|she|the|it|they|there|tsh|his|her)|but|so that|therefore|so|hence|thus|given|considering|to prevent|and then|then) )", re.I)
 _NAME_ENDS = re.compile(
-    r"[,;:(\[—…]|\.\.|\s[-–]\s|(?<=\w\w)\.(?:\s|\Z)|!|\s(?:because|since|as|given|and (?:not|then|the|a|is|are|was|it|he|she|they|no)|which|that|who|until|till|while|but|can|could|should|would|must|due|after|before|rather|instead|unless|plus|here|please|now|over|without|is|are|was|were|has|have|had|until|when|where|being|targeting|along with|together with|in (?:this|the|a|an|his|her|view|patients)|on (?:this|the)|with (?:a|an|the|bone|no|his|her)|for (?:this|the|a|an|his|her|at least|\d+)|from|at (?:this|the)|of (?:this|the)|to (?:prevent|avoid|treat|look|see|exclude|rule|cover|confirm))\b"
+    r"[,;:(\[—…]|\.\.|\s[-–]\s|(?<=\w\w)\.(?:\s|\Z)|!|\s(?:because|since|as|given|and (?:not|then|the|a|is|are|was|it|he|she|they|no)|which|that|who|until|till|while|but|can|could|should|would|must|due|after|before|rather|instead|unless|plus|here|please|now|over|without|is|are|was|were|has|have|had|until|when|where|being|targeting|along with|together with|in (?:this|the|a|an|his|her|view|patients)|on (?:this|the)|with (?:a|an|the|bone|no|his|her)|for (?:this|the|a|an|his|her|at least|\d+)|from|at (?:this|the)|to (?:prevent|avoid|treat|look|see|exclude|rule|cover|confirm))\b"
 )
 _DENIED = WordSearch(
     r"\b(?:not|no|never|neither|nor|cannot|without|rather than|instead of|could|might|may|would(?! (?:be|have|give|start|use|do|go|order))|if|unless|less|unlikely|initially|at first|also|sometimes|often|usually|can|thought|used to|was|were|had|too)\b|n't\b"
@@ -43,6 +43,7 @@ _DENIED = WordSearch(
 _GENERAL = WordSearch(
     r"\b(?:his|her|their|my|the) (?:father|mother|sister|brother|family|son|daughter|wife|husband)\b|'s (?:father|mother|sister|brother|letter)\b|\b(?:if|neither|recall|details|rul(?:e|es|ed|ing) out|exclude|second most|considerations|cut-?offs?|or (?:lower|higher|more|less|above|below)|two of|carriers?|radiologists?|guidelines?|students?|textbooks?|colleagues?|consultants?|physicians?|doctors? (?:thought|said)|paramedics?|others?|some (?:parents|people|patients|authors)|many (?:people|patients|would|students|causes)|most people|reference standard|gold standard for|dangerous|feared|fears|tempting|distractor|trap|worst|least|last (?:year|month|week)|years? ago|history of|previous|previously|prior|differential|second[ -](?:line|choice)|alternative|complications?|side effects?|adverse|survival|mortality|prognosis|frequency|thickness|interval|incidence|prevalence|emergency with|question|options?|choices?|instructions?|referred (?:for|with)|referral|was (?:treated|given|taken|started)|has been taking|causes? of (?:anemia|death)|worldwide|in general|from a patient|reports?|reported|wrote|says|said|asks?|asked|mentioned|clinical question|indication|requested|the most (?:common|frequent)|commonest|ones)\b|\?"
 )
+_MADE = re.compile(r"\b(?:make|makes|making) (?:an? |the )?([^,;:]{2,60}?) (?:the |my )?(?:most likely|likeliest|(?:\w+ )?(?:answer|diagnosis|culprit|choice|cause|treatment))\b", re.I)
 _LEAD = re.compile(
     r"\W*(?:(?:so|thus|hence|therefore|overall|here|now|well|first|next|i'd|i would|we should|you should|please|just|simply|in (?:short|summary|this (?:case|patient|setting))|this is|that is|it is|it's|that's|the answer is|classic|likely|probable|most likely|typical|an?|the)\b,? ?)*",
     re.I,
@@ -64,16 +65,23 @@ def read_focus(sentences: Sequence[str], weigh: Weigh, name: Name) -> int | None
             return None
         if SUPPOSES.match(sentence) or _GENERAL.search(sentence):
             continue
-        options = {name(words) for words in _foci(sentence)} - {None}
-        named |= {option for option in options if option is not None}
+        for words, before in _foci(sentence):
+            option = name(words)
+            if option is not None and option not in weigh(before):  # "zoster is caused by the varicella-zoster virus"
+                named.add(option)
     return named.pop() if len(named) == 1 and affirmed <= named else None
 
 
-def _foci(sentence: str) -> Iterator[str]:
-    """The words of a sentence that may be a name of what it is about."""
-    for piece in _PIECE.split(sentence):
+def _foci(sentence: str) -> Iterator[tuple[str, str]]:
+    """The words of a sentence that may be a name of what it is about, and those before a verb that says so."""
+    pieces = _PIECE.split(sentence)
+    if len(pieces) > 1 and sentence[len(pieces[0])] not in ", ":
+        yield pieces[0], ""  # "transfuse packed red cells: Hb 5.8"
+    if made := _MADE.search(sentence):
+        yield made[1], ""
+    for piece in pieces:
         if (verdict := _VERDICT.search(piece)) is not None and not _DENIED.search(piece[: verdict.end()]):
-            yield piece[_LEAD.match(piece).end() : verdict.start()]  # type: ignore[union-attr]
+            yield piece[_LEAD.match(piece).end() : verdict.start()], ""  # type: ignore[union-attr]
     start = 0
     while (verb := _SHOWS.search(sentence, start)) is not None:
         start = verb.end()
@@ -84,4 +92,4 @@ def _foci(sentence: str) -> Iterator[str]:
         stop = _NAME_ENDS.search(rest)
         words = (rest[: stop.start()] if stop else rest).strip(" .*\"'")
         if words:
-            yield words
+            yield words, sentence[: verb.start()]

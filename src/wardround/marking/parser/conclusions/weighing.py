@@ -6,7 +6,7 @@ What is left must have words, or meanings (meanings.py), that one option has and
 
 import re
 
-from wardround.marking.parser.conclusions.meanings import NUMBERED, OptionMeanings, may_decide, meanings_of
+from wardround.marking.parser.conclusions.meanings import NUMBERED, OptionMeanings, may_decide, meanings_of, roots_of
 from wardround.marking.parser.option_tokens import CONTRASTS, WORDS, stem
 from wardround.marking.parser.words.word_search import WordSearch
 
@@ -194,7 +194,13 @@ def _covers(words: frozenset[str], own: frozenset[str]) -> bool:
 def _is_all_said(option: int, words: frozenset[str], meanings: OptionMeanings) -> bool:
     """Whether words have all of an option, and no other option has all of it too."""
     content = meanings.content[option]
-    return bool(content) and content <= words
+    return bool(content) and (content <= words or all(word in words or _is_meant(word, words) for word in content))
+
+
+def _is_meant(word: str, words: frozenset[str]) -> bool:
+    """Whether all parts of a word are said: "low serum potassium" is "hypokalemia"."""
+    roots = roots_of(word) if word[0] not in "~=<" else ()
+    return len(roots) > 1 and words.issuperset(roots)
 
 
 def _weight(meaning: str) -> float:
