@@ -182,7 +182,9 @@ HEDGES = _pattern(_any_of("hedges"))
 # matched between two options
 LETTER_JOINT = _pattern(r"[)\]}\"'>.:=,(\[–—\-/| ]{0,6}")
 EQUATED = _pattern(r" (?:is|means|stands for) (?:an? |the )?")
-OTHER_WORDS = _pattern(rf"[.):][ ](?:[{LATIN}]+ ){{1,3}}")
+OTHER_WORDS = _pattern(
+    rf"[.):][ ](?:(?!(?:before|after|than|over|without|from|against|always|never|causes?|by|instead|for|to)\b)[{LATIN}]+ ){{1,3}}"
+)
 BRACKET_JOINT = _pattern(r" ?[(\[,–/-]+ ?")
 UNIT_JOINT = _pattern(r" [^.,;:\n()]{1,14} ?[(\[]")
 # "I would answer C. Retinoblastoma is the one not to miss, yet ..."

@@ -121,6 +121,41 @@ _OF_CLASS = "cancer|tumou?r|carcinoma|disease|malignancy|lesion|injury|fracture|
 _SPECIES = re.compile(r"\b([A-Z])\.? ([a-z]{4,})\b")
 _OPENING_NUMERAL = re.compile(r"\A(I{2,3}|IV|V)(?=[.:;,] | [–—-] |\s*\Z)")
 _NUMBER_OF_CLASS = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "zero": "0"}
+_CLASS_WORDS = "stage|grade|class|category|degree"
+_STAGING = re.compile(r"\b(?:FIGO|AJCC|UICC|TNM|Ann Arbor|Dukes?) (?=(?:[IV]{1,3}|\d)[ABCabc]?\b)")
+_DEGREE = re.compile(rf"\b({'|'.join(_ORDINALS)})[- ](?:{_CLASS_WORDS})\b", re.I)
+_ROMAN_CLASSES = ("I", "II", "III", "IV")
+_ARABIC_CLASS = re.compile(r"(?<= )([1-4])([ABCabc])\b")
+_NUMBER_VALUES = dict(
+    zip(
+        (
+            *_NUMBERS[1:],
+            "eleven",
+            "twelve",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "eighteen",
+            "twenty",
+            "thirty",
+            "forty",
+            "fifty",
+            "sixty",
+            "seventy",
+            "eighty",
+            "ninety",
+        ),
+        (*range(2, 11), 11, 12, 14, 15, 16, 18, *range(20, 100, 10)),
+        strict=True,
+    )
+)
+_COUNTED = re.compile(
+    rf"\b(?:({'|'.join(_NUMBER_VALUES)})(?:[- ](one|two|three|four|five|six|seven|eight|nine))?|(?:an? |one )(hundred))"
+    r"(?=[ -](?:mg|milli\w+|micro\w+|mcg|g|grams?|percent|per cent|%|hours?|days?|weeks?|months?|years?|units?|cm|mm"
+    r"|centi\w+|kg|ml|degrees|times|doses|minutes|per (?:kilo|cent))\b)",
+    re.I,
+)
+_PERCENT = re.compile(r"(?<=\d) ?(?:percent|per cent)\b", re.I)
 _JOINT = (
     r"\s?[-–/]\s?"
     r"|[\s,.;:…–—-]{1,4}(?:(?:no|or|and|to|wait|sorry|actually|rather|versus|vs|oops|correction|i mean|make that)"
@@ -133,6 +168,7 @@ _IN_PHRASES = re.compile(
     r"|[123](?:st|nd|rd)|option|choice|alternative|\b(?:chang|switch|revis|mov)|normal|nothing|remarkable|answer\?"
     r"|(?:answer|diagnosis|pick)'s|looks|sounds|c/w|m[01x]|(?:\A|\d)x|×|times|differential"
     rf"|\b(?:{'|'.join(_ORDINALS)}|last)\b"
+    rf"|\b(?:{'|'.join(_NUMBER_VALUES)}|hundred)\b|percent|\bcent\b"
 )
 
 
@@ -166,7 +202,7 @@ def reword(text: str, forms: OptionForms) -> str:
     if forms.has_levels:
         text = _SPINAL.sub(_spinal_level, text)
     if forms.class_word:
-        text = _with_class_word(text, forms.class_word)
+        text = _with_class_word(text, forms.class_word, forms.words)
     if forms.has_comparators:
         return compare_by_signs(text)
     return attach_signs(text) if "<" in text or ">" in text else text
@@ -218,6 +254,8 @@ def _reword_phrases(text: str, forms: OptionForms) -> str:
     if " one" in lower:
         text = _THIS_ONE.sub(r"\1", text)
         text = _ONE.sub(lambda one: one[1] if one[2].lower() in forms.words else one[0], text)
+    if "cent" in lower or any(map(_NUMBER_VALUES.__contains__, lower.replace("-", " ").split())) or "hundred" in lower:
+        text = _PERCENT.sub("%", _COUNTED.sub(_number_of_words, text))
     if ("1st" in lower or "2nd" in lower or "3rd" in lower) and not forms.words.isdisjoint(_ORDINALS):
         text = _SHORT_ORDINAL.sub(lambda short: _ORDINALS[int(short[1]) - 1], text)
     return text
@@ -234,6 +272,14 @@ def _option_of_number(named: re.Match[str], forms: OptionForms) -> str:
     if {word, str(number)} & forms.words:
         return f"{named[1]} number"
     return f"{named[1]} {LETTERS[number - 1]}" if 0 < number <= forms.count else named[0]
+
+
+def _number_of_words(counted: re.Match[str]) -> str:
+    """ "Forty-five" in digits."""
+    if counted[3]:
+        return "100"
+    ones = _NUMBERS.index(counted[2].lower()) + 1 if counted[2] else 0
+    return str(_NUMBER_VALUES[counted[1].lower()] + ones)
 
 
 def _spinal_level(named: re.Match[str]) -> str:
@@ -257,8 +303,15 @@ def _genus_of(species: re.Match[str], forms: OptionForms) -> str:
     return f"{genus} {species[2]}" if genus else species[0]
 
 
-def _with_class_word(text: str, word: str) -> str:
+def _with_class_word(text: str, word: str, class_numerals: frozenset[str]) -> str:
     """The reply with the word that all options begin with ("stage") before both numerals of a pair."""
+    if re.search(rf"\b(?:{word}) (?:{_NUMERAL}|zero|one|two|three|four|five)\b", text, re.I) is None:
+        text = _STAGING.sub(f"{word} ", text)
+        text = _DEGREE.sub(lambda degree: f"{word} {_ORDINALS.index(degree[1].lower()) + 1}", text)
+        if re.fullmatch(_CLASS_WORDS, word):
+            text = re.sub(rf"\b(?:{_CLASS_WORDS}) (?={_NUMERAL}\b)", f"{word} ", text, flags=re.I)
+    if any(option.endswith(("a", "b", "c")) and option[0] in "iv" for option in class_numerals):
+        text = _ARABIC_CLASS.sub(lambda numeral: f"{_ROMAN_CLASSES[int(numeral[1]) - 1]}{numeral[2]}", text)
     text = re.sub(rf"\b(?:WHO|ISUP|AJCC|FIGO|TNM|CKD|Fuhrman|Nottingham) (?={word} {_NUMERAL}\b)", "", text, flags=re.I)
     text = re.sub(rf"\b({word} {_NUMERAL}) (?:{_OF_CLASS})\b", r"\1", text, flags=re.I)
     text = _OPENING_NUMERAL.sub(rf"{word} \1", text)  # "II. The tumour is ..."

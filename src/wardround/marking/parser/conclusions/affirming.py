@@ -28,6 +28,7 @@ from wardround.marking.parser.conclusions.weighing import (
     REFUTED,
     SUPPOSES,
     clauses_of,
+    contradicts,
     weigh,
     without_idioms,
 )
@@ -39,6 +40,7 @@ from wardround.marking.parser.words.word_search import WordSearch
 MAX_SENTENCES = 3  # from the end
 MAX_SENTENCE = 500
 MAX_NAME_WORDS = 6  # of another name of an option
+MAX_FOCUS_WORDS = 9  # after a verb
 MIN_REASONED = 120  # characters of a reply with reasons
 MAX_PREFERRING = 240  # characters of a sentence that prefers a letter to others
 CUT_OFF_LENGTH = 100  # of a reply that must end with a full stop
@@ -49,10 +51,13 @@ _UNANSWERED = WordSearch(
     r"|insufficient|not enough|depends? on|depending on|please (?:provide|upload|share|consult|contact|ask)|could you|can you"
     r"|needs? more (?:information|details?)|no single|(?:(?:the|my) )?differential (?:diagnosis )?includes|several (?:conditions|options|possib)"
     r"|individuali[sz]ed|as an ai|sorry|before (?:one|we|i|committing|a conclusion)\b|first two|still open|all (?:remain|be checked)"
-    r"|(?:wouldn't|would not|don't|do not) (?:want to )?(?:commit|choose|feel|know)|torn\b|toss|nothing (?:here |in \w+ \w+ )?(?:points|speaks) )"
+    r"|(?:wouldn't|would not|don't|do not) (?:want to )?(?:commit|choose|feel|know)|torn between|toss|nothing (?:here |in \w+ \w+ )?(?:points|speaks) )"
 )
 _SEVERAL = WordSearch(
-    r"\b(?:either (?:\S+ ){1,4}or\b|both\b(?! (?:positive|negative|raised|elevated|low|high|sides|drain|point|lie|come))|(?<!as )(?<!since )(?<!because )none of|neither\b|all of (?:the|these)|all (?:are|remain|should))"
+    r"\b(?:either (?:\S+ ){1,4}or\b|both\b(?! (?:positive|negative|raised|elevated|low|high|sides|drain|point|lie|come)|(?: [\w-]+){1,3} and (?:[\w-]+ ){1,3}(?:are|were|is) (?:positive|negative|raised|elevated|low|high|normal|present|absent))|(?<!as )(?<!since )(?<!because )none of|neither\b|all of (?:the|these)|all (?:are|remain|should))"
+)
+_SEVERAL_FIT = WordSearch(
+    r"\b(?:either (?:\S+ ){1,4}or\b|both (?:are|of|options?|could|would|can|may|remain|fit|conditions|diagnoses)|(?<!as )(?<!since )(?<!because )none of|neither|all of (?:the|these)|all (?:are|remain|could))\b"
 )
 _NONE_FITS = WordSearch(
     r"\bnone of (?:these|them|the (?:\w+ )?(?:options?|answers?|choices?|above|listed))(?: \w+){0,2}? (?:would be my|fits?|matches|match|applies|apply|is (?:right|correct)|are (?:right|correct))\b"
@@ -113,19 +118,20 @@ _ORDINAL = re.compile(
     r"(?! (?:is|was) (?:wrong|not|incorrect))",
     re.I,
 )
-_YES_OR_NO = frozenset(("yes", "no"))
+_YES_OR_NO = frozenset(("yes", "no", "present", "absent"))
+_PRESENCE = {"yes": True, "present": True, "no": False, "absent": False}
 # a letter, not the article or the pronoun
 _LONE_LETTER = re.compile(
     r"(?<![\w'])(?:[B-HJ]|A(?! (?!obviously|clearly|here|please|remains|wins|applies|stands|is |it |the |would |suffices)[a-z]))(?![\w'])"
 )
 _LONG_WORD = re.compile(r"[A-Za-z]{3}")
 _PRESENT = re.compile(
-    r"\A\W*(?:s[íi]|oui|ja|sim|да|yes|yep|yeah|是|有|はい|네)(?=\W)|\b(?:is|are) (?:indeed |clearly |definitely )?(?:present|visible|seen|evident)\b"
-    r"(?<!not visible)|\A(?:so )?there (?:is|are) (?!no\b|not\b)",
+    r"\A\W*(?:s[íi]|oui|ja|sim|да|tak|evet|yes|yep|yeah|是|有|はい|네)(?=\W)|\b(?:is|are) (?:indeed |clearly |definitely )?(?:present|visible|seen|evident)\b"
+    r"(?<!not visible)|\A(?:so )?there(?: is|'s| are)(?: clearly| definitely| indeed| obviously)? (?!no\b|not\b)",
     re.I,
 )
 _ABSENT = re.compile(
-    r"\A\W*(?:nein|non|não|нет|nope|nah|没有|いいえ|아니)(?=\W)|\b(?:don't|do not|cannot|can't|didn't) (?:see|find|identify|detect) (?:any|an?)\b"
+    r"\A\W*(?:nein|non|não|нет|nej|nee|nie|hayır|nope|nah|没有|いいえ|아니|아니요|không)(?=\W)|\A\W*not an? |\A\W*no (?!clear|obvious|definite)(?:\w+ ){1,6}(?:is|are|was|were)? ?(?:present|visible|seen|evident|identified|detected)\b|\b(?:don't|do not|cannot|can't|didn't) (?:see|find|identify|detect) (?:any|an?)\b"
     r"|\bno (?!clear|obvious|definite)(?:\w+ ){1,5}(?:is|are|was|were)? ?(?:present|visible|seen|evident|identified|detected)\b|\A(?:so )?there (?:is|are) no\b(?! (?:clear|obvious|definite))"
     r"|\bno (?:evidence|signs?) of\b|\b(?:is|are) absent\b|\b(?:is|are) not (?:widened|enlarged|dilated|thickened|present|visible|fractured|displaced|elevated|broken|torn|increased)\b|\A(?:it|this) does(?: not|n't) \w+[.!]?\Z",
     re.I,
@@ -146,7 +152,9 @@ _GENERAL_NOUNS = frozenset(
     ("disease", "obstruction", "stenosis", "impairment", "change", "lesion", "finding", "regurgitation", "hypertension")
 )
 _FROM_TO = re.compile(r"\bfrom (?:option |answer )?\(?[A-J]\)? to (?:option |answer )?\(?([A-J])\)?(?!\w)")
-_BRACKETED_LAST = re.compile(r"\s*\((?:had|if|were|should|in case|note)\b[^()]*\)\s*\Z", re.I)
+_BRACKETED_LAST = re.compile(
+    r"\s*\((?:had|if|were|should|note|in (?!short|summary|conclusion|this|our|view)\w+)\b[^()]*\)\s*\Z", re.I
+)
 _HAS_SIGN = re.compile(r"[:→]|[-=]>| [—–-] ")
 _NAMED_LAST = re.compile(r"\w{3,}[^:→]{20,}(?::|→|[-=]>| [—–-])((?: [\w'/–-]+){1,6})\W*\Z")
 # its first character comes first: the search skips all others
@@ -181,7 +189,7 @@ def read_affirmed(text: str, options: Sequence[str]) -> int | None:
     if (
         option is None
         or _ENTRY.match(whole[whole.rfind("\n") + 1 :])
-        or (_SEVERAL.search(sentences[-1]) and read_all_or_none(sentences[-1], options) is None)
+        or (_SEVERAL_FIT.search(sentences[-1]) and read_all_or_none(sentences[-1], options) is None)
     ):
         return None
     is_answered = not _UNANSWERED.search(whole, max(0, len(whole) - 2 * MAX_SENTENCE)) and not _NONE_FITS.search(whole)
@@ -223,14 +231,17 @@ def _read_sentences(text: str, sentences: list[str], options: Sequence[str]) -> 
 def _read_focus(sentences: list[str], options: Sequence[str]) -> int | None:
     """The option on which sentences about the case end."""
     meanings = option_meanings(tuple(options))
-    if _ANY_LETTER.search(whole := " ".join(sentences)) or _SEVERAL.search(whole):
+    if _ANY_LETTER.search(whole := " ".join(sentences)) or _SEVERAL_FIT.search(whole):
         return None
     option = read_focus(
         sentences,
         lambda sentence: weigh(sentence, meanings),
-        lambda words: _named(words, False, meanings, options) if may_decide(words, meanings) else None,
+        lambda words: _named_in_focus(words, meanings, options) if may_decide(words, meanings) else None,
+        lambda words: _named(words, True, meanings, options) if may_decide(words, meanings) else None,
     )
-    return option if option is not None and has_same_quantities(whole, options[option]) else None
+    if option is None or contradicts(meanings_of(whole, meanings), meanings.all[option]):
+        return None  # "a pneumothorax on the left" is no right-sided one
+    return option if has_same_quantities(whole, options[option]) else None
 
 
 def _read_statement(sentences: list[str], options: Sequence[str]) -> int | None:
@@ -317,8 +328,7 @@ def _read_presence(sentence: str, options: Sequence[str]) -> int | None:
     is_there, is_absent = _PRESENT.search(sentence) is not None, _ABSENT.search(sentence) is not None
     if is_there == is_absent:
         return None
-    said = "yes" if is_there else "no"
-    return next((place for place, option in enumerate(options) if option.lower() == said), None)
+    return next((place for place, option in enumerate(options) if _PRESENCE.get(option.lower()) == is_there), None)
 
 
 def _named_first(sentence: str, meanings: OptionMeanings) -> int | None:
@@ -355,6 +365,14 @@ def _named(words: str, is_bare: bool, meanings: OptionMeanings, options: Sequenc
     if scores or REFUTED.search(words) or not _LONG_WORD.search(words):
         return next(iter(scores)) if len(scores) == 1 else None
     return read_part(words, folded_words(words), options)
+
+
+def _named_in_focus(words: str, meanings: OptionMeanings, options: Sequence[str]) -> int | None:
+    """The option that the words after a verb name; participles are no verbs there: "a thick-walled cavity"."""
+    if len(words.split()) > MAX_FOCUS_WORDS or _DISTANT_WORDS.search(words):
+        return None
+    scores = {option: weight for option, weight in weigh(words, meanings).items() if weight >= MIN_EVIDENCE}
+    return next(iter(scores)) if len(scores) == 1 else _named(words, False, meanings, options)
 
 
 def _same_stems(words: str, options: Sequence[str]) -> int | None:

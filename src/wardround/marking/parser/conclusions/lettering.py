@@ -40,7 +40,7 @@ _PLACES = tuple(
 )
 _CLAUSE = re.compile(r"[.!?;,\n]\s|\s[–—-]\s")
 _DENIES = WordSearch(
-    r"\b(?:not|no|never|neither|nor|cannot|isn't|wasn't|aren't|doesn't|don't|excluded?|excludes|against|unlike|rather than|instead of|less|least|would|could|might|may|if|were|had"
+    r"\b(?:not|no|never|nothing|hardly|scarcely|neither|nor|cannot|isn't|wasn't|aren't|doesn't|don't|excluded?|excludes|against|unlike|rather than|instead of|less|least|would|could|might|may|if|were|had"
     r"|tempt\w*|thought|think|first|initially|mistake\w*|confus\w*|trap|distractor|rul(?:e|es|ed|ing) out|eliminat\w*|wrong|incorrect|false|both|either|except|see|figure|panel|such as|like|as in|than)\b|\?"
 )
 _KIND = re.compile(

@@ -50,9 +50,11 @@ _SAID_AFTER = re.compile(
     r"[)\]\"']* (?!(?:now|here|please|because|since|as|by|straight|over|rather|instead|then|on|at|in|with|given|due|based)\b)[a-z]"
 )
 _JOINED = re.compile(r"[)\]\"']*(?:,| and| or| nor| ?[/&]| versus| vs\.?) (?:or |and )?[(\[]?(?:[Oo]ption )?[A-J]\b")
-_JOINING = re.compile(r"\b[A-J][)\]]?(?:,|,? and|,? or|,? nor| ?[/&]| versus| vs\.?) (?:(?:and|or) )?[(\[]?(?:[Oo]ption )?\Z")
+_JOINING = re.compile(
+    r"\b[A-J][)\]]?(?:,|,? and|,? or|,? nor| ?[/&]| versus| vs\.?) (?:(?:and|or) )?[(\[]?(?:[Oo]ption )?\Z"
+)
 _ENDORSED = WordSearch(
-    r"\A[)\]\"']*,? ?(?:\([^()]*\) ?)?(?:(?:is|was|seems|looks|remains|would be|must be|stands)(?: clearly| therefore| thus| then| definitely| still| by far| simply| really)? ?(?:the |my |our )?(?:(?:only|single|remaining|more|most|usual|one) )*(?:best|correct|right|answer|choice|option|pick|accurate|true|appropriate|likely|fit|match|suitable|sensible|safest|winner|remaining|left)\b"
+    r"\A[)\]\"']*,? ?(?:\([^()]*\) ?)?(?:(?:is|was|seems|looks|remains|would be|must be|stands)(?: clearly| by far| therefore| thus| then| definitely| still| by far| simply| really)? ?(?:the |my |our )?(?:(?:only|single|remaining|more|most|usual|one) )*(?:best|correct|right|answer|choice|option|pick|accurate|true|appropriate|likely|fit|match|suitable|sensible|safest|winner|remaining|left|commonest|usual|common|classic)\b"
     r"|(?:fits|matches|explains|captures|covers|describes|takes|accounts|wins|applies|it is|corresponds|remains(?! (?:a|possible|to|un))|correct|true|right)\b|makes (?:the )?most\b)"
 )
 _ENDORSED_LATER = WordSearch(
@@ -66,6 +68,7 @@ _UNDECIDED = WordSearch(
     r"\b(?:cannot|can't|can not|could not|couldn't|unable|impossible|hard|difficult) (?:\w+ ){0,3}?(?:determine|tell|say|answer|choose|decide|pick|select|commit|single|distinguish|be sure|narrow|rank)"
     r"|\b(?:insufficient|not enough|depends?|depending|torn|toss-?up|either|equally|undecided|no single|none of|more than one (?:option|answer|choice|of|may|could|is|fits)|need more|please|if i had|not sure|unsure|first two|last two|coin|all (?:of )?(?:these|the)|both (?:are|remain|fit|apply|could|would|have)|as an ai|sorry|instructions?|format|e\.g|for example|earlier report)\b|\?|\bor \(?(?:option )?[a-j]\b(?! [a-z])|\b[a-j] or\b"
 )
+_GOES_THROUGH = re.compile(r"\b(?:start with|begin with|obvious|one by one|in turn|first thought|look at|consider)\b")
 _TO_AVOID = re.compile(
     r"\b(?:one|drug|agent|option|choice|medication|test|statement|procedure|thing)(?: \w+)? to (?:be )?(?:avoid(?:ed)?|stop|withh[eo]ld|exclude)\b|\b(?:false|incorrect|wrong) (?:one|statement|option)\b",
     re.I,
@@ -86,7 +89,13 @@ def read_standing_letter(text: str, options: Sequence[str], weigh: Weigh) -> int
     if (opening := _OPENING.fullmatch(text)) is not None:
         place = letters.find(opening["letter"])
         return place if place >= 0 and _opens(opening, place, weigh) else None
-    if not MIN_LENGTH <= len(text) <= MAX_LENGTH or text.endswith((":", "...", "…")) or "{" in text or len(_ENTRY.findall(text)) > 1 or _UNDECIDED.search(text):
+    if (
+        not MIN_LENGTH <= len(text) <= MAX_LENGTH
+        or text.endswith((":", "...", "…"))
+        or "{" in text
+        or len(_ENTRY.findall(text)) > 1
+        or _UNDECIDED.search(text)
+    ):
         return None
     standing = set(_POINTED.findall(text)) or set(_standing_letters(text, options))
     letter = standing.pop() if len(standing) == 1 else ""
@@ -117,17 +126,26 @@ def _standing_letters(text: str, options: Sequence[str]) -> Iterator[str]:
         text_after = after[2:].lower() if after[:2] == ". " else ""
         if text_after and any(text_after.startswith(option.lower()) for option in options):
             continue  # "so D. Iris only refers to the inner part"
-        if _KIND.search(before[-16:]) or _JOINED.match(after) or _JOINING.search(before[-20:]) or _DENIED_NEXT.match(after):
+        if (
+            _KIND.search(before[-16:])
+            or _JOINED.match(after)
+            or _JOINING.search(before[-20:])
+            or _DENIED_NEXT.match(after)
+        ):
             continue
         end = _CLAUSE_END.search(after)
         *_, start = [0, *(stop.end() for stop in _CLAUSE_END.finditer(before))]
         clause = _TO_AVOID.sub(" ", without_idioms(before[start:] + named[0] + after[: end.start() if end else None]))
         if REFUTED.search(clause) or _DISMISSES.search(clause):
             continue
-        if phrases.DISTANT.search(lower := clause.lower()) or phrases.WRONG.search(lower) or phrases.RETRACTED.match(after.lower()):
+        if (
+            phrases.DISTANT.search(lower := clause.lower())
+            or phrases.WRONG.search(lower)
+            or phrases.RETRACTED.match(after.lower())
+        ):
             continue
         *_, stop = [0, *(stop.end() for stop in _STOP.finditer(before))]
-        if WOULD.search(clause) or SUPPOSES.match(before[stop:]):
+        if WOULD.search(clause) or SUPPOSES.match(before[stop:]) or _GOES_THROUGH.search(before[stop:].lower()):
             continue
         if _IN_BRACKETS.search(before):
             stands = _ENDS_SENTENCE.match(after) or _ENDORSED_LATER.search(after)

@@ -165,7 +165,7 @@ def weigh(sentence: str, meanings: OptionMeanings, is_whole_sentence: bool = Fal
         is_covered = _covers(words, own) or not words.isdisjoint(meanings.names[option])
         if not is_all and not is_covered:
             continue
-        if is_whole_sentence or not _contradicts(words, own):
+        if is_whole_sentence or not contradicts(words, own):
             scores[option] = weight + is_all
         elif weight >= MIN_EVIDENCE:
             opposed = max(opposed, weight)
@@ -211,7 +211,7 @@ def _weight(meaning: str) -> float:
     return 0.5 if meaning[0] == "~" or len(meaning) < 4 else 1.0
 
 
-def _contradicts(words: frozenset[str], own: frozenset[str]) -> bool:
+def contradicts(words: frozenset[str], own: frozenset[str]) -> bool:
     """Whether the words have another side, course, direction or type than the option."""
     for meaning in own:
         if numbered := NUMBERED.fullmatch(meaning):
