@@ -65,9 +65,9 @@ def test_every_reply_of_a_real_model_is_read_as_labelled() -> None:
     ("name", "most_unread"),
     [
         ("held_out", 0),
-        ("later_replies", 4),
+        ("later_replies", 3),
         ("choice/development", 2),
-        ("choice/development_2", 22),
+        ("choice/development_2", 19),
         ("choice/held_out/1", 0),
         ("choice/held_out/2", 3),
         ("choice/held_out/3", 2),
@@ -84,6 +84,8 @@ def test_every_reply_of_a_real_model_is_read_as_labelled() -> None:
         ("choice/held_out/14", 2),
         ("choice/held_out/15", 6),
         ("choice/held_out/16", 0),
+        ("choice/development_6", 11),
+        ("choice/development_7", 35),
     ],
 )
 def test_no_labelled_reply_is_read_wrongly_and_few_are_not_read(name: str, most_unread: int) -> None:
@@ -97,7 +99,7 @@ def test_few_replies_of_the_third_development_set_are_read_wrongly() -> None:
     """Written to be hard: most of what is not read needs medical knowledge."""
     misreadings = misread(golden("choice/development_3.jsonl"))
     assert sum(read.option is not None for _, _, read in misreadings) <= 2
-    assert len(misreadings) <= 121
+    assert len(misreadings) <= 110
 
 
 def test_few_replies_of_the_fourth_development_set_are_read_wrongly() -> None:
@@ -106,14 +108,14 @@ def test_few_replies_of_the_fourth_development_set_are_read_wrongly() -> None:
     assert sum(entry["why"] in ("trap", "none") for entry in labelled) >= 140
     misreadings = misread(labelled)
     assert sum(read.option is not None for _, _, read in misreadings) <= 14
-    assert len(misreadings) <= 43
+    assert len(misreadings) <= 36
 
 
 def test_few_replies_of_the_fifth_development_set_are_read_wrongly() -> None:
     """Written by others to be hard; most name no letter."""
     misreadings = misread(golden("choice/development_5.jsonl"))
     assert sum(read.option is not None for _, _, read in misreadings) <= 12
-    assert len(misreadings) <= 173
+    assert len(misreadings) <= 145
 
 
 NAMED_WITHIN = ["Rheumatoid arthritis", "Osteoarthritis", "Psoriatic arthritis", "Systemic lupus erythematosus"]
@@ -165,7 +167,7 @@ def test_a_sentence_about_an_option_does_not_contest_the_answer(reply: str, opti
 
 
 @pytest.mark.parametrize(
-    ("name", "most_wrong", "most_unread"), [("17", 1, 12), ("18", 1, 2), ("19", 0, 10), ("20", 0, 16)]
+    ("name", "most_wrong", "most_unread"), [("17", 0, 4), ("18", 0, 1), ("19", 0, 3), ("20", 0, 8)]
 )
 def test_the_last_held_out_sets_are_read_as_documented(name: str, most_wrong: int, most_unread: int) -> None:
     """docs/parser.md has their first readings."""

@@ -22,6 +22,7 @@ from wardround.marking.parser.conclusions.meanings import (
     roots_of,
 )
 from wardround.marking.parser.conclusions.naming import read_names
+from wardround.marking.parser.conclusions.standing import ENDORSED
 from wardround.marking.parser.conclusions.stating import is_fact, read_absence, read_all_or_none, read_stated
 from wardround.marking.parser.conclusions.weighing import (
     MIN_EVIDENCE,
@@ -81,7 +82,7 @@ _VERB = WordSearch(
 )
 _DISTANT_WORDS = WordSearch(
     r"\b(?:patients|least|worst|weakest|poorest|popular|distractor|users?|you|asked|format|e\.g|for example|example|compare|reply|respond"
-    r"|father|mother|brother|sister|family|recall|features of|treat as|treated as|worked up|(?:done|used|ordered|made) to look for|diagnos(?:e|ing)|after|before"
+    r"|father|mother|brother|sister|family|recall|features of|treat as|treated as|worked up|(?:done|used|ordered|made) to look for|diagnos(?:e|ing)|after|before|allergic|nurses|compared|missing from"
     r"|doctor|physician|possible|possibly|perhaps|maybe|popular|trap|instruct\w+|protocol|says?|prefer\w*|used to|merely|rarely)\b"
 )
 _NOT_ANSWER = WordSearch(
@@ -95,6 +96,7 @@ _DEFINES = re.compile(
 _LETTER = re.compile(
     r"(?<![\w'./-])[(\[]?([A-J])[)\]]?(?![\w'/+-]|\.\w|\. [a-z]|:| \d| [a-z]+\b(?<! is)(?<! was)(?<! it)(?<! as)(?<! on)(?<! in)(?<! here)(?<! takes)(?<! combines)(?<! reflects)(?<! lets))"
 )
+_SAID_OF_LETTER = re.compile(r"\W*(?:[Oo]ption |[Cc]hoice )?[(\[]?(?P<letter>[A-J])[)\]]? (?:is|was) ")
 _PREFERS = re.compile(
     r"\b(?:fits?|favou?rs?|supports?|matches|suits?|prefer|choose|pick|select|go with|opt for|settle on|answer is|points? to"
     r"|leaves(?: only)?|means|suggests?|indicates?|speaks? for|in favou?r of|consistent with|this is|it is) (?:option |answer )?"
@@ -213,7 +215,7 @@ def _read_sentences(text: str, sentences: list[str], options: Sequence[str]) -> 
     meanings = option_meanings(tuple(options))
     if _LONE_LETTER.search(text) and (option := read_placed_letter(text, options)) is not None:
         return option
-    if (option := _named_letter(sentences[-1], options)) is not None:
+    if not _says_of_letter(sentences) and (option := _named_letter(sentences[-1], options)) is not None:
         return option
     option = read_names(
         sentences,
@@ -452,6 +454,14 @@ def _named_letter(sentence: str, options: Sequence[str]) -> int | None:
     )
     named.discard("I" if len(options) < len("ABCDEFGHI") else "")  # the pronoun in a reply of capitals
     return None if len(named) != 1 or REFUTED.search(around) else _place(named.pop(), options)
+
+
+def _says_of_letter(sentences: list[str]) -> bool:
+    """Whether the last sentence only says something of a letter, after one with another: "B is milder."."""
+    said = _SAID_OF_LETTER.match(sentences[-1])
+    if said is None or ENDORSED.search(sentences[-1][said.end("letter") :]):
+        return False
+    return any(set(_ANY_LETTER.findall(sentence)) - {said["letter"]} for sentence in sentences[:-1])
 
 
 def _preferred_letter(sentence: str, options: Sequence[str]) -> int | None:

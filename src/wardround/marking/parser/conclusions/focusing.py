@@ -21,7 +21,7 @@ NEAR = 32  # characters before a verb that may deny it
 
 _ARTICLE = r"(?:(?:an?|the|this|his|her|their|another|some|any|likely|probable|classic(?:al)?|typical|simple|acute|urgent|immediate|early|prompt|emergency|possible|presumed|of|for|with|by|from|in|to|on|at|via|through|una?|une|el|la|le|les|der|die|das|eine?n?|uma?|o|un') ){0,3}"
 _SHOWS = WordSearch(
-    r"\b(?:shows?|showing|reveals?|revealing|demonstrates?|demonstrating|depicts?|displays?|displaying|exhibits?|implicates?|implicating|localis(?:es?|ing)(?: \w+){0,3} (?:to|in)|localiz(?:es?|ing)(?: \w+){0,3} (?:to|in)|lateralis\w+ to"
+    r"\b(?:shows?|showing|defines?|describes?|characteri[sz]es?|reveals?|revealing|demonstrates?|demonstrating|depicts?|displays?|displaying|exhibits?|implicates?|implicating|localis(?:es?|ing)(?: \w+){0,3} (?:to|in)|localiz(?:es?|ing)(?: \w+){0,3} (?:to|in)|lateralis\w+ to"
     r"|plac(?:es?|ing) (?:it|this|him|her|the \w+) (?:in|at|under|within)|puts? (?:it|this|him|her|the \w+) (?:in|at|under|within)|qualif(?:y|ies) (?:\w+ )?(?:for|as)|warrants?|requires?|necessitates?|mandates?|calls? for|demands?"
     r"|equals?|represents?|constitutes?|denotes?|signifies|spells?|means?|meaning|implies|reflects?|reflecting|indicates?|indicating|suggests?|suggesting|confirms?|confirming|supports?|supporting|favou?rs?|favou?ring|clinches|screams|makes? (?:this|it|for)"
     r"|points? (?:\w+ ){0,2}(?:to|towards?|at)|pointing (?:\w+ ){0,2}(?:to|towards?|at)|corresponds? to|amounts? to|adds? up to|sums? to|seen (?:with|in)|says|works? out (?:to|at|as)|comes? (?:out )?(?:to|at)|exits? (?:\w+ ){0,3}(?:via|through|by)|leaves (?:\w+ ){0,3}(?:via|through)|passes through|runs (?:through|in)"
@@ -32,7 +32,7 @@ _SHOWS = WordSearch(
 _VERDICT = re.compile(
     r" (?:(?:is|are|would be|should be|must be|has to be|needs? to be|remains)(?: (?:clearly|therefore|thus|then|now|urgently|immediately|first|strongly|probably|most likely))?"
     r" (?:(?:the )?(?:best|safest|most (?:likely|appropriate|suitable|consistent|probable|effective|important)|treatment|drug|test|investigation|next|right|correct|right)|(?:strongly |most |generally )?favou?red|indicated|preferred|preferable|started|given|performed|done|begun|initiated|urgent|needed|required|warranted|safer|torn|broken|fractured|ruptured|affected|involved|injured|damaged|offered|required|present|visible|seen|evident|shown|likely|responsible|consistent|classic)\b"
-    r"|(?:is|are) (?=[\w ,]{0,40}\bhere\b)|fits?\b|explains?\b|accounts for\b|straight ?away|right away|immediately|at once|now\b|first\b|asap\b|stat\b)",
+    r"|(?:is|are) (?=[\w ,]{0,40}\bhere\b)|(?:carries|has|offers|gives|provides) the (?:lowest|highest|best|greatest|least|most|fewest|strongest)\b|fits?\b|explains?\b|accounts for\b|straight ?away|right away|immediately|at once|now\b|first\b|asap\b|stat\b)",
     re.I,
 )
 _PIECE = re.compile(
@@ -46,7 +46,7 @@ _DENIED = WordSearch(
     r"\b(?:not|no|never|neither|nor|cannot|without|rather than|instead of|could|might|may|would(?! (?:be|have|give|start|use|do|go|order))|if|unless|less|unlikely|initially|at first|also|sometimes|often|usually|thought|used to|was|were|had|too|beyond|short of|whether)\b|n't\b"
 )
 _GENERAL = WordSearch(
-    r"\b(?:his|her|their|my|the) (?:father|mother|sister|brother|family|son|daughter|wife|husband|cousin|aunt|uncle|parents?)\b|'s (?:father|mother|sister|brother|letter)\b|\b(?:if|neither|recall|details|rul(?:e|es|ed|ing) out|exclude|second most|considerations|cut-?offs?|consider\w*|patients|allergic|allergy|intolerant|resistant|(?:is|are) on(?! the\b| this\b)|takes|taking|or (?:lower|higher|more|less|above|below)|two of|carriers?|radiologists?|guidelines?|students?|textbooks?|colleagues?|consultants?|physicians?|doctors? (?:thought|said)|paramedics?|others?(?! words)|denies|in the past|treated as|away with|difficulty|some (?:parents|people|patients|authors)|many (?:people|patients|would|students|causes)|most people|reference standard|gold standard for|dangerous|feared|fears|tempting|distractor|trap|worst|least|last (?:year|month|week)|years? ago|history of|previous|previously|prior|differential|second[ -](?:line|choice)|alternative|complications?|side effects?|adverse|survival|mortality|prognosis|frequency|thickness|interval|incidence|prevalence|emergency with|question|options?|choices?|instructions?|referred (?:for|with)|referral|was (?:treated|given|taken|started)|has been taking|causes? of (?:anemia|death)|worldwide|in general|from a patient|reports?|reported|wrote|said|asks?|asked|mentioned|clinical question|indication|requested|the most (?:common|frequent)|commonest|ones)\b|\?"
+    r"\b(?:his|her|their|my|the) (?:father|mother|sister|brother|family|son|daughter|wife|husband|cousin|aunt|uncle|parents?)\b|'s (?:father|mother|sister|brother|letter)\b|\b(?:if|neither|recall|details|rul(?:e|es|ed|ing) out|exclude|second most|considerations|cut-?offs?|consider\w*|patients|allergic|allergy|intolerant|resistant|(?:is|are) on(?! the\b| this\b)|takes|taking|or (?:lower|higher|more|less|above|below)|two of|carriers?|radiologists?|guidelines?|students?|textbooks?|colleagues?|consultants?|physicians?|doctors? (?:thought|said)|paramedics?|others?(?! words)|denies|nurses|in the past|treated as|away with|difficulty|some (?:parents|people|patients|authors)|many (?:people|patients|would|students|causes)|most people|reference standard|gold standard for|dangerous|feared|fears|tempting|distractor|trap|worst|least|last (?:year|month|week)|years? ago|history of|previous|previously|prior|differential|second[ -](?:line|choice)|alternative|complications?|side effects?|adverse|survival|mortality|prognosis|frequency|thickness|interval|incidence|prevalence|emergency with|question|options?|choices?|instructions?|referred (?:for|with)|referral|was (?:treated|given|taken|started)|has been taking|causes? of (?:anemia|death)|worldwide|in general|from a patient|reports?|reported|wrote|said|asks?|asked|mentioned|clinical question|indication|requested|the most (?:common|frequent)|commonest|ones)\b|\?"
 )
 _VERB = WordSearch(
     r"\b(?:is|are|was|were|has|have|had|can|do|does|did|will|would|could|should|must|may|might|positive|negative|\w+(?:es|ed|ing)|\w{3,}[^su]s(?= (?:the|a|an|to|in|on|from|with|of|by|for|no|not)\b))\b"
@@ -62,10 +62,11 @@ _REASON = re.compile(
 )
 _CLAUSE_BREAK = re.compile(r"[,;:(]\s?|\s[–—-]\s")
 _UNSURE = WordSearch(
-    r"\b(?:would|could|may|might|if|unless|whether|was|were|had|versus|vs|or|like|unlike|such as|than|besides|mimics?|resembl\w+|including|includes?|excludes?|excluding|exclude|against|allerg\w+|taking|on|and|plus|prevents?|preventing|causes?|causing|treats?|treating|prophylaxis|risk|associated|from|after|before|diagnosing|diagnose|wants?|wanted|asked|ordered|prescribed|gave|received|underwent|took|got|developed|suffered|presented|came|went|uses|used)\b"
+    r"\b(?:would|could|may|might|if|unless|whether|was|were|had|versus|vs|or|like|unlike|such as|than|besides|mimics?|resembl\w+|including|includes?|excludes?|excluding|exclude|against|allerg\w+|taking|on|prevents?|preventing|causes?|causing|treats?|treating|prophylaxis|risk|associated|from|after|before|diagnosing|diagnose|wants?|wanted|asked|ordered|prescribed|gave|received|underwent|took|got|developed|suffered|presented|came|went|uses|used)\b"
 )
 _TURNS = re.compile(r"\W*(?:but|however|yet|nevertheless)\b", re.I)
 _BUT = re.compile(r"\b(?:but(?! not\b)|however|although|though)\b", re.I)
+_JOINED = re.compile(r"\b(?:and|plus)(?: \w+)?\Z")
 _PARTICIPLE = re.compile(r"\w+ed (?:to|by|with|from)\b|(?:positive|negative)\b")
 _MADE = re.compile(
     r"\b(?:make|makes|making) (?:an? |the )?([^,;:]{2,60}?) (?:the |my )?(?:most likely|likeliest|(?:[\w-]+ ){0,2}(?:answer|diagnosis|culprit|choice|cause|treatment|step|test|investigation|explanation|option|priority|drug|approach|procedure|organism|candidate))\b",
@@ -117,7 +118,7 @@ def _ends(sentence: str) -> Iterator[list[str]]:
             yield [
                 " ".join(words[-count:])
                 for lead, count in leads
-                if not (_DENIED.search(lead[-NEAR:]) or _UNSURE.search(lead))
+                if not (_DENIED.search(lead[-NEAR:]) or _UNSURE.search(lead) or _JOINED.search(lead))
             ]
 
 

@@ -30,7 +30,7 @@ _PLACES = tuple(
         rf"|choosing|picking|i(?:'d| would|'ll|'m| am)? (?:say|go(?:ing)? (?:for|with)|pick(?:ing)?|choos(?:e|ing)|vote|voting|opt(?:ing)? for)))(?:[ ,:=–-]+(?i:of the (?:\w+)|from (?:the|this) list|it(?:'s| is|s| must be)|that(?:'s| is|s)|this is|i(?:'d| would) (?:say|go (?:for|with)|pick|choose)))*[ ,:=–-]+{_LETTER}(?=[.,;!)]|\s*\Z| please| here| \()",
         rf"(?i:\b(?:makes?|making|leaves|leaving|left with|favou?rs?|supports?|described (?:in|under|by)|listed (?:in|under|as)|found (?:in|under)|given (?:in|under|as)|combination in"
         rf"|to (?:withhold|avoid|give|choose|pick|select|order|perform|do|start|exclude|suspect) is|(?:answer|choice|pick|diagnosis|one|exception|drug|test|finding|lobe|structure) is|it(?:'s|s| is| must be)|that(?:'s|s| is)|this is|i\.e\.,?|goes to|speaks? for|the latter|the former)) [*]*{_LETTER}"
-        r"(?:'s)?(?=[.,;!)]|\s*\Z|\n| the (?:best|safest|right|correct|only|most|obvious|likeliest|clear)| right\b| obviously| clearly| please| here| for me| \((?!not))",
+        r"(?:'s)?(?=[.,;!)]|\s*\Z|\n| (?:the )?(?:best|safest|right|correct|only|most|obvious|likeliest|clear)| right\b| obviously| clearly| please| here| for me| \((?!not))",
         r"(?<![\w'./-])[(\[]?(?P<letter>[A-J])[)\]]? (?:remains(?! (?:a|possible|to|un))|applies|wins|stands|is left|it is|(?:would suffice|suffices|is right|is the one)(?! if))\b",
         rf"{_BEGINS}(?:Choice|Option|Letter|Answer) (?P<letter>[A-J])(?= \()",
         rf"[a-z]{{3,}}, (?:letter |option |choice )?(?P<letter>[A-J]){_ENDED}",

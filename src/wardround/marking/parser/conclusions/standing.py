@@ -53,8 +53,8 @@ _JOINED = re.compile(r"[)\]\"']*(?:,| and| or| nor| ?[/&]| versus| vs\.?) (?:or 
 _JOINING = re.compile(
     r"\b[A-J][)\]]?(?:,|,? and|,? or|,? nor| ?[/&]| versus| vs\.?) (?:(?:and|or) )?[(\[]?(?:[Oo]ption )?\Z"
 )
-_ENDORSED = WordSearch(
-    r"\A[)\]\"']*,? ?(?:\([^()]*\) ?)?(?:(?:is|was|seems|looks|remains|would be|must be|stands)(?: clearly| by far| therefore| thus| then| definitely| still| by far| simply| really)? ?(?:the |my |our )?(?:(?:only|single|remaining|more|most|usual|one) )*(?:best|correct|right|answer|choice|option|pick|accurate|true|appropriate|likely|fit|match|suitable|sensible|safest|winner|remaining|left|commonest|usual|common|classic)\b"
+ENDORSED = WordSearch(
+    r"\A[)\]\"']*,? ?(?:\([^()]*\) ?)?(?:(?:is|was|seems|looks|remains|would be|must be|stands)(?: clearly| by far| thus| therefore| thus| then| definitely| still| by far| simply| really)? ?(?:the |my |our )?(?:(?:only|single|remaining|more|most|usual|one) )*(?:one|best|correct|right|answer|choice|option|pick|accurate|true|appropriate|likely|fit|match|suitable|sensible|safest|winner|remaining|left|commonest|usual|common|classic)\b"
     r"|(?:fits|matches|explains|captures|covers|describes|takes|accounts|wins|applies|it is|corresponds|remains(?! (?:a|possible|to|un))|correct|true|right)\b|makes (?:the )?most\b)"
 )
 _ENDORSED_LATER = WordSearch(
@@ -89,15 +89,17 @@ def read_standing_letter(text: str, options: Sequence[str], weigh: Weigh) -> int
     if (opening := _OPENING.fullmatch(text)) is not None:
         place = letters.find(opening["letter"])
         return place if place >= 0 and _opens(opening, place, weigh) else None
+    pointed = set(_POINTED.findall(text))
     if (
-        not MIN_LENGTH <= len(text) <= MAX_LENGTH
+        not (pointed or len(text) >= MIN_LENGTH)
+        or len(text) > MAX_LENGTH
         or text.endswith((":", "...", "…"))
         or "{" in text
         or len(_ENTRY.findall(text)) > 1
         or _UNDECIDED.search(text)
     ):
         return None
-    standing = set(_POINTED.findall(text)) or set(_standing_letters(text, options))
+    standing = pointed or set(_standing_letters(text, options))
     letter = standing.pop() if len(standing) == 1 else ""
     if not letter or letter not in letters or any(re.search(rf"(?<!\w){letter}(?!\w)", option) for option in options):
         return None
@@ -150,6 +152,6 @@ def _standing_letters(text: str, options: Sequence[str]) -> Iterator[str]:
         if _IN_BRACKETS.search(before):
             stands = _ENDS_SENTENCE.match(after) or _ENDORSED_LATER.search(after)
         else:
-            stands = _ENDORSED.search(after) or not _SAID_AFTER.match(after)
+            stands = ENDORSED.search(after) or not _SAID_AFTER.match(after)
         if stands:
             yield named[0][-1]
