@@ -48,6 +48,8 @@ def main(arguments: list[str]) -> bool:
         "choice/development_3",
         "choice/development_4",
         "choice/development_5",
+        "choice/development_6",
+        "choice/development_7",
     ):
         tell_errors(name, labelled(name))
     return bar("golden replies per second", speed, at_least=20_000)

@@ -126,6 +126,7 @@ _PRESENCE = {"yes": True, "present": True, "no": False, "absent": False}
 _LONE_LETTER = re.compile(
     r"(?<![\w'])(?:[B-HJ]|A(?! (?!obviously|clearly|here|please|remains|wins|applies|stands|is |it |the |would |suffices)[a-z]))(?![\w'])"
 )
+_NO_BARE_NUMBER = re.compile(r"[^\W\d]|%")
 _LONG_WORD = re.compile(r"[A-Za-z]{3}")
 _PRESENT = re.compile(
     r"\A\W*(?:s[íi]|oui|ja|sim|да|tak|evet|yes|yep|yeah|是|有|はい|네)(?=\W)|\b(?:is|are) (?:indeed |clearly |definitely )?(?:present|visible|seen|evident)\b"
@@ -239,7 +240,7 @@ def _read_focus(sentences: list[str], options: Sequence[str]) -> int | None:
         sentences,
         lambda sentence: weigh(sentence, meanings),
         lambda words: _named_in_focus(words, meanings, options) if may_decide(words, meanings) else None,
-        lambda words: _named(words, True, meanings, options) if may_decide(words, meanings) else None,
+        lambda words: _named(words, True, meanings, options) if _NO_BARE_NUMBER.search(words) else None,
     )
     if option is None or contradicts(meanings_of(whole, meanings), meanings.all[option]):
         return None  # "a pneumothorax on the left" is no right-sided one
