@@ -10,13 +10,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from wardround.marking.parser.clean import plain_reply
-from wardround.marking.parser.diagnoses.findings import describes_finding, is_plain_finding
+from wardround.marking.parser.diagnoses.findings import describes_finding, is_plain_finding, names_disease
 from wardround.marking.parser.diagnoses.labels import LabelRole
 from wardround.marking.parser.diagnoses.layout import ReplySection, read_sections
 from wardround.marking.parser.diagnoses.lists import DiagnosisList, item_names, list_in
 from wardround.marking.parser.diagnoses.names import clean_name, cut_reason, is_finding, is_sentence, split_names
 from wardround.marking.parser.diagnoses.statements import (
     ASIDE,
+    ASSERTED,
     FINAL,
     HINTED,
     LIKELY,
@@ -96,14 +97,14 @@ class _Reading:
         statement = next((s for s in reversed(self.statements) if s.names and s.strength == best), None)
         if statement and best >= ASIDE:
             return [*statement.names, *statement.others]
-        if self.starts_with_name and not (statement and best == WEAK and len(self.names) > 1):
+        if self.starts_with_name and not (statement and ASSERTED <= best <= WEAK and len(self.names) > 1):
             return self.titles or self.names
-        if self.differential and not (statement and best == WEAK and self._is_confirmed(statement)):
+        if self.differential and not (statement and ASSERTED <= best <= WEAK and self._is_confirmed(statement)):
             return self.differential[:1]
         numbered = next((entry for entry in self.lists if entry.is_numbered), None)
         if numbered and (self.starts_with_list or statement is None):
             return list(numbered.names)
-        if statement and best == WEAK:
+        if statement and ASSERTED <= best <= WEAK:
             return [*statement.names, *statement.others]
         if self.lists:
             return list(self.lists[0].names)
@@ -133,6 +134,8 @@ class _Reading:
         else:
             if names:
                 self._add_list(names)
+                if len(names.names) == 1 and not names.is_numbered:  # "→ X", alone
+                    self.statements.append(StatedDiagnosis(ASSERTED, names.names))
                 self.starts_with_list |= is_first and section.lines[0].mark in ("number", "row")
             self._read_prose(section, reads_names=names is None, is_first=is_first)
 
@@ -160,7 +163,9 @@ class _Reading:
 
     def _read_stated(self, section: ReplySection, names: DiagnosisList | None, strength: int) -> None:
         texts = (
-            [section.value] if section.value else [line.text for line in section.lines if line.mark in ("text", "bold")]
+            [section.value]
+            if section.value
+            else [line.text for line in section.lines if line.mark in ("text", "bold", "heading")]
         )
         if not section.value and names and (not texts or section.lines[0].mark in ("number", "bullet", "row")):
             first = names.chosen or names.names[0]
@@ -194,6 +199,7 @@ class _Reading:
             if line.mark == "row":
                 continue
             in_aside = is_aside or line.mark == "aside"
+            follows_sentence = False
             for sentence in split_sentences(line.text):
                 statement = read_statement(sentence)
                 if statement is None:
@@ -202,10 +208,12 @@ class _Reading:
                         if in_aside or is_sentence(sentence) or is_finding(cut_reason(sentence))
                         else split_names(cut_reason(sentence))
                     )
-                    if reads_names and names and describes_finding(sentence):
+                    if reads_names and names and describes_finding(cut_reason(sentence)):
                         self.findings, names = self.findings or names, []
                     elif reads_names and not in_aside:
                         self._add_names(names, is_title=line.mark in ("bold", "heading"), is_start=is_start)
+                    if len(names) == 1 and follows_sentence and names_disease(names[0]):
+                        self.statements.append(StatedDiagnosis(ASSERTED, tuple(names)))
                     last_name = names[0] if names else last_name
                 elif not statement.names and not statement.others:
                     self.statements += [StatedDiagnosis(LIKELY, (last_name,))] if last_name else []
@@ -215,7 +223,7 @@ class _Reading:
                 elif line.mark not in ("number", "bullet") or statement.strength >= LIKELY:
                     self.statements.append(statement)
                     self._add_differential(statement.others if not statement.names else ())
-                is_start = False
+                is_start, follows_sentence = False, is_sentence(sentence)
 
     def _add_names(self, names: list[str], *, is_title: bool, is_start: bool) -> None:
         """Names without a sentence. Those that start the reply end at the first sentence that is not a name."""

@@ -20,6 +20,9 @@ _RESTATES = re.compile(r",?\s+\(?(?:i\.?\s?e\.?,?|that is,|in other words,?|name
 _FINDING = re.compile(rf"\b{one_of(_PHRASES['finding_nouns'])}\b", re.I)
 _DESCRIBED = re.compile(rf"\b{one_of(_PHRASES['described'])}\b", re.I)
 _ENDS_AS_FINDING = re.compile(rf"\b{one_of(_PHRASES['finding_nouns'])}\W*\Z", re.I)
+_SYMPTOM = re.compile(one_of(_PHRASES["symptoms"]), re.I)
+_AND = re.compile(r",?\s+and\s+|,\s+")
+_LEVEL = re.compile(rf"{one_of(_PHRASES['levels'])}\s", re.I)
 _PLACE = re.compile(r"\s*[(\[].*|\s+(?:of|in|with|within|at|on|along|involving|measuring)\s.*", re.S)
 _BRACKET = re.compile(r"\s*\([^()]*\)")
 _ABSENT = re.compile(r"(?:no|without|absence of)\s", re.I)
@@ -64,6 +67,13 @@ def is_plain_finding(text: str) -> bool:
 def names_disease(text: str) -> bool:
     """Whether a text is the name of a disease, and nothing else."""
     return ends_as_disease(text) and not _is_finding(text) and not is_sentence(text)
+
+
+def is_symptom(text: str) -> bool:
+    """Whether a name is what a patient has and no diagnosis: "fever", "raised CRP"."""
+    return all(
+        _SYMPTOM.fullmatch(part) or (_LEVEL.match(part) and not ends_as_disease(part)) for part in _AND.split(text)
+    )
 
 
 def describes_finding(text: str) -> bool:

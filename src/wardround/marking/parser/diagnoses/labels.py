@@ -34,8 +34,13 @@ def phrases(kind: str) -> str:
 
 
 _ROLES = [(role, re.compile(phrases(role.value), re.I)) for role in LabelRole]
-_SEPARATED = re.compile(rf"(.{{1,{MAX_LABEL}}}?)(?:\s*(?::|→|[-=]>)\s*|\s+[–—=-]\s+)(.*)", re.S)
-_UNSEPARATED = re.compile(r"(ddx|d/d|dx|imp)\.?\s+(?!is\b|was\b)(?=\S)(.*)", re.I)
+_SEPARATED = re.compile(rf"(.{{1,{MAX_LABEL}}}?)(?:\s*(?::|→|[-=]>)\s*|\?\s+|\s+[–—=-]\s+)(.*)", re.S)
+_UNSEPARATED = re.compile(
+    r"(ddx|d/d|dx|imp|differential(?! diag| incl| cons| list))\.?\s+"
+    r"(?!(?:is|was|are|for|of|would|in|here)\b)(?=\S)(.*)",
+    re.I,
+)
+_STEP = re.compile(r"(?:step|part)\s+\d{1,2}\s*[:.–—-]\s*(?=\S)", re.I)
 _PREFIX = re.compile(
     r"(?:(?:step|part|section)\s+\d{1,2}\b|\d{1,2}[.)]|[a-h]\))?[\s:.–—-]*(?:(?:the|my|our|your)\s+)?", re.I
 )
@@ -55,7 +60,8 @@ _ABOUT_ONE = re.compile(
 
 _LEADS_TO_ONE = re.compile(
     r"\b(?:gives?|makes?|clinch(?:es)?|establish(?:es)?|yields?"
-    r"|suggests?|supports?|confirms?) (?:the|a) (?:\w+ )?diagnosis\Z",
+    r"|suggests?|supports?|confirms?|points? to|leads? to|leaves) (?:the|an?|one|a single|only one) (?:\w+ )?"
+    r"(?:diagnosis|answer|conclusion)\Z",
     re.I,
 )
 
@@ -84,7 +90,9 @@ def heading_role(heading: str) -> LabelRole | None:
 
 
 def split_label(text: str) -> LabelledText | None:
-    """The label at the start of a line, and what it labels."""
+    """The label at the start of a line, and what it labels. A numbered step with a label is labelled by it."""
+    if (step := _STEP.match(text)) and (labelled := split_label(text[step.end() :])):
+        return labelled
     for pattern in (_SEPARATED, _UNSEPARATED):
         if (parts := pattern.fullmatch(text)) and (role := label_role(parts[1])):
             return LabelledText(role, parts[2].strip())

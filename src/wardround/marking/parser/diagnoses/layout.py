@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from wardround.marking.parser.diagnoses.labels import LabelRole, heading_role, label_role, split_label
 
@@ -12,6 +13,7 @@ _HTML_BREAK = re.compile(r"<br\s*/?>|</(?:p|div|li|h\d)>", re.I)
 _HTML_ITEM = re.compile(r"<li>", re.I)
 _HTML = re.compile(r"</?(?:b|strong|i|em|u|p|div|span|ul|ol|h\d|sub|sup|font)\b[^<>]{0,80}>", re.I)
 _XML_LABEL = re.compile(r"<([a-z][a-z_ ]{1,40})>|</[a-z][a-z_ ]{1,40}>", re.I)
+_MEDALS = str.maketrans({"🥇": "1. ", "🥈": "2. ", "🥉": "3. "})
 _KEYCAP = re.compile("(\\d)\ufe0f?\u20e3\\.?")
 _EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u26ff\u2700-\u274b\u274d-\u27bf\u2b50\ufe0f\u200d]+\\s*")
 _HEADING = re.compile(r"#{1,6}\s+")
@@ -27,7 +29,7 @@ _BULLET = re.compile(r"[-*+•–—·●▪◦‣○■➤→✓✔]\s+(?=\S)")
 _ROW = re.compile(r"\|(.+)\|?")
 _RULER = re.compile(r"[\s|:=*_#–—-]+")
 _INLINE_LIST = re.compile(r"(?<![\w.])\(?1[.)]\s\S.*?[\s,;]\(?2[.)]\s")
-_SENTENCE_BREAK = re.compile(r"(?<=\w{3}[.;!])\s+(?=\S)")
+_SENTENCE_BREAK = re.compile(r"(?<=\w[\w)%][.;!])\s+(?=\S)|[,;]\s+(?=(?:ddx|d/d)\b|differential\b)", re.I)
 _ROLE_PREFIX = re.compile(r"(?:assistant|model|ai|bot|doctor|physician)\s*:\s*(?=\S)", re.I)
 
 
@@ -102,14 +104,16 @@ def _break_list(line: str) -> list[str]:
 
 def _break_label(line: str) -> list[str]:
     """A line in which a label follows a sentence, with that label on a line of its own."""
-    parts = _SENTENCE_BREAK.split(line)
+    breaks = [match.span() for match in _SENTENCE_BREAK.finditer(line)]
+    parts = [line[start:end] for (_, start), (end, _) in pairwise([(0, 0), *breaks, (len(line), 0)])]
+    gaps = [line[start:end] for start, end in breaks]
     labels = [split_label(_plain(part)) for part in parts]
     lines = [parts[0]]
-    for part, label in zip(parts[1:], labels[1:], strict=True):
+    for gap, part, label in zip(gaps, parts[1:], labels[1:], strict=True):
         if label and label.role is not LabelRole.ASIDE:
             lines.append(part)
         else:
-            lines[-1] += f" {part}"
+            lines[-1] += f"{gap}{part}"
     return lines
 
 
@@ -125,7 +129,7 @@ def read_line(raw: str) -> Line | None:
     indent = len(raw) - len(raw.lstrip())
     text = raw.strip().removeprefix(">").strip()
     if not text.isascii():
-        text = _EMOJI.sub("", _KEYCAP.sub(r"\1. ", text))
+        text = _EMOJI.sub("", _KEYCAP.sub(r"\1. ", text.translate(_MEDALS))).strip()
     if _RULER.fullmatch(text):
         return None
     if text.startswith("|"):

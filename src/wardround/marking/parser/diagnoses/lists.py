@@ -23,6 +23,7 @@ _NAME_COLUMN = re.compile(
     re.I,
 )
 _RANK_COLUMN = re.compile(r"rank(?:ing)?|#|no\.?|order|排名|序号|rang", re.I)
+_CALLED_LIKELIEST = re.compile(r"\s*[–—,:-]?\s*(?:the )?most (?:likely|probable)(?: diagnosis)?\W*\Z", re.I)
 _LEVELS = {
     "very high": 5,
     "high": 4,
@@ -77,7 +78,7 @@ def _list(lines: list[Line], *, is_numbered: bool) -> DiagnosisList | None:
         if (
             names
             and chosen is None
-            and _CHOSEN.search(line.text)
+            and (_CHOSEN.search(line.text) or _CALLED_LIKELIEST.search(line.text))
             and not re.search(r"\b(?:not|second|next|less)\b[^.]{0,20}\bmost likely", line.text, re.I)
         ):
             chosen = names[0]
@@ -89,7 +90,7 @@ def _list(lines: list[Line], *, is_numbered: bool) -> DiagnosisList | None:
 
 def item_names(text: str) -> list[str]:
     """The names of a list's entry, without its explanation; none if it is a sentence about something else."""
-    sentence = (split_sentences(text) or [""])[0]
+    sentence = _CALLED_LIKELIEST.sub("", (split_sentences(text) or [""])[0])
     if linked := diagnosis_of_finding(sentence):
         return split_names(cut_reason(linked.diagnosis))
     names = split_names(cut_reason(sentence))

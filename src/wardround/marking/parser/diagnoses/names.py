@@ -50,8 +50,11 @@ _BRACKETED_NAME = re.compile(_words("bracketed_names"), re.I)
 _WHOLE_PHRASE = re.compile(_words("whole_phrases"), re.I)
 _QUALIFIER = re.compile(_words("qualifiers"), re.I)
 _DISEASE_END = re.compile(rf"{_words('disease_ends')}\Z")
+_SPECIFICATION = re.compile(r",|\s\(|\s(?:of|in|with|from|due to|secondary to|caused by|type|stage|grade|class)\s")
 _FINDING = re.compile(rf"\b{_words('findings')}\b", re.I)
-_SENTENCE_WORD = re.compile(rf"\b{_words('sentence_words')}\b|\bI (?=[a-z])")
+_SENTENCE_WORD = re.compile(
+    rf"\b{_words('sentence_words')}\b|(?:\A|[,;:(–—-]\s*|\b(?:that|and|but|so|which|what)\s)I (?=[a-z])"
+)
 _PLAIN_WORD = re.compile(rf"(?<![\w-])(?:{'|'.join(read_vocabulary('names.toml')['plain_words'].split())})(?![\w'-])")
 _SMALL_WORDS = re.compile(
     r"\A\s*(?:(?:with|of|for|to|in|by|from|on|at|an?|the|and|or)\s+)+|\s+(?:with|of|for|to|in|by|and|or|the)\s*\Z"
@@ -80,7 +83,7 @@ def _name_beside_plain_words(text: str) -> str:
     parts = _PLAIN_WORD.split(text)
     for part in (parts[-1], parts[0]):
         part = _without_opening(_SMALL_WORDS.sub("", part).strip(_MARKS))
-        if part and ends_as_disease(_BRACKET.sub("", part)):
+        if part and is_headed_by_disease(part):
             return part
     return ""
 
@@ -117,6 +120,11 @@ def is_sentence(text: str) -> bool:
 def ends_as_disease(text: str) -> bool:
     """Whether the last word of a text is one that names of diseases end with."""
     return _DISEASE_END.search(text.strip(_MARKS)) is not None
+
+
+def is_headed_by_disease(name: str) -> bool:
+    """Whether a name without its specification ends as names of diseases do: "coarctation of the aorta"."""
+    return ends_as_disease(_SPECIFICATION.split(name, maxsplit=1)[0])
 
 
 def is_finding(text: str) -> bool:
@@ -170,5 +178,7 @@ def _split_and(part: str, *, is_list: bool) -> list[str]:
     """A name with "and" in it stays whole, unless it stands in a list or what precedes "and" ends as a disease does."""
     parts = _AND.split(part)
     if len(parts) == 1 or (len(parts) == 2 and " of " in part and not _DISEASE_END.search(parts[0])):
+        return [part]
+    if len(parts) == 2 and not is_list and " with " in parts[0]:  # "X with Y and Z"
         return [part]
     return parts if is_list or all(_DISEASE_END.search(piece.strip()) for piece in parts[:-1]) else [part]

@@ -5,13 +5,20 @@ import re
 from wardround.marking.parser.diagnoses.labels import phrases
 from wardround.marking.parser.diagnoses.vocabulary import one_of, read_vocabulary
 
-SENTENCE_END = re.compile(r"(?:(?<=[^\s.]{3})|(?<=\s(?:it|is|me|so)))[.!?;]+(?:\s+|\Z)|(?<=[A-Z]{2})\.\s+(?=[A-Z])|\n")
+SENTENCE_END = re.compile(
+    r"(?:(?<=[^\s.]{3})|(?<=\s(?:it|is|me|so)))[.!?;]+(?:\s+|\Z)|(?<=[A-Z]{2})\.\s+(?=[A-Z])"
+    r"|(?<=\d[\d%)])\.\s+(?=[A-Z])|\n"
+)
 CLAUSE_END = re.compile(
     r",?\s+(?:(?:even )?though|although|while|whereas)\s+"
     r"|[,;]\s+(?:and )?(?:so|hence|thus|therefore),?\s+(?=(?:this|it|the|i|we)\b)"
     r"|[,;]?\s+(?<!not )(?:but|however),?\s+(?!rather|instead)|:\s+(?=the\b)"
     r"|\s[–—-]\s(?=(?:this|it|these|I|think|suspect)\b)",
     re.I,
+)
+BUT = re.compile(r"[,;]\s+(?:but|however)\b", re.I)
+UNLIKELY = re.compile(
+    r"\bbut (?:this|it|that) (?:is|was|seems|appears) (?:\w+ )?(?:unlikely|improbable|excluded|ruled out|not)\b", re.I
 )
 SUBORDINATE = re.compile(
     r"(?:although|though|while|whereas|unlike|despite"
@@ -74,12 +81,14 @@ CORRECTS = re.compile(
     r"(?:on (?:second thoughts?|reflection|reconsideration)|actually|wait|correction|scratch that|sorry|no,)\b", re.I
 )
 CHOOSES = re.compile(
-    rf"\b(?:i|we)(?:'d| would| will|'m| am| can| could| should)?(?: now| still| therefore| \w+ly)?\s{_words('chooses')}"
+    r"\b(?:i|we|one|you)(?:'d| would| will|'m| am| can| could| should)?(?: now| still| therefore| \w+ly)?"
+    rf"\s{_words('chooses')}"
     rf"(?:\s{_words('chosen_for')})*[:,]?\s+(?P<name>.+)",
     re.I,
 )
 POINTS = re.compile(
-    rf"\b(?P<firm>(?:most|best|strongly|highly|very|clearly|almost)\s(?:\w+ly )?)?{_words('points')}"
+    r"(?<!less )(?<!not )(?<!in)\b(?P<firm>(?:most|best|strongly|highly|very|clearly|almost)\s(?:\w+ly )?)?"
+    rf"{_words('points')}"
     r"(?: strongly| most)?\s(?:(?:an?|the)\s)?(?P<name>.+)",
     re.I,
 )
@@ -93,7 +102,15 @@ THIS_IS = re.compile(
     r"|in my (?:opinion|view)|(?:most )?(?:likely|probably)),?\s)?"
     r"(?:it's|that's|what (?:i|we|you) (?:see|have)(?: here)? is"
     r"|(?:the )?(?:this|it|these|that|presentation|picture)(?: \w+){0,3}?\s"
-    r"(?:is|are|appears to be|seems to be|must be|would be))(?: \w+ly| most| therefore)*\s(?P<name>.+)",
+    r"(?:is|are|appears to be|seems to be|must be|would be|(?:should|must|can only|has to|needs to)"
+    r" (?:really )?be(?: considered| called| taken as| presumed(?: to be)?| treated as)?|can (?:really )?only be))"
+    r"(?: \w+ly| most| almost| therefore)*\s(?P<name>.+)",
+    re.I,
+)
+LATER_THIS = re.compile(r"(?:,\s+|\s)(?=(?:this|these|it)\s(?:is|are|must|should|can|has to|would be)\b)", re.I)
+TOPS = re.compile(
+    r"(?:.*[,;]\s+)?(?:at )?(?:the )?(?:top|head|high|first|number one) (?:of|on) (?:the|my) (?:list|differential) "
+    r"(?:is|would be|should be|comes|sits|stands)\s(?P<name>.+)",
     re.I,
 )
 IS_LIKELY = re.compile(
@@ -108,7 +125,10 @@ EXPLAINS = re.compile(
     r"(?P<name>[^,;]+?)\s(?:would |could |can |best |also |readily |fully )*(?:explains?|accounts? for)\s", re.I
 )
 EQUALS = re.compile(r".+\s(?:=+|[-=]+>|→|⇒)\s+(?P<name>.+)")
-UNTIL_PROVEN = re.compile(r".*\bis an?\s(?P<name>.+?) until proven otherwise", re.I)
+UNTIL_PROVEN = re.compile(
+    r".*\b(?:is|are|has|have|as|=|:)\s(?:an?\s)?(?P<name>.+?) until (?:proven|shown|the \w+ (?:proves?|says?|shows?))",
+    re.I,
+)
 QUESTION = re.compile(
     r"(?:so|and|but)?,?\s*\b(?:wh(?:at|ich|y|o|ere|en)|how|do|does|did|is|are|can|could|would|should|have|has|will)\b",
     re.I,
@@ -117,6 +137,8 @@ ENDS = re.compile(rf".*\b{_words('ends')}\s+(?:an?\s|the\s)?(?P<name>\S.{{2,80}}
 ONE_DIAGNOSIS = re.compile(
     r"\A(?:only )?(?:one|a single|the|this) (?:\w+ )?(?:diagnosis|condition|disease)\s*[:–—-]\s+", re.I
 )
+REASON = re.compile(r",? (?:as|because|since|given that) (?=(?:the|he|she|it|there|they|this|these|her|his)\b)", re.I)
+DENIED = re.compile(r"\b(?:not|never|hardly|nothing|doubt|\w+n't)\b", re.I)
 APPOSITION = re.compile(r",\s+an?\s[^,]*\Z")
 SUMS_UP = re.compile(
     r"(?:together,? |all |overall,? )*(?:these|such) (?:\w+ )?(?:findings|features|appearances|changes|signs)\b", re.I
@@ -135,6 +157,9 @@ STARTS = re.compile(
     r"|my (?:vote|money|bet) (?:goes to|is on|is|would be(?: on)?)"
     r"|think(?: of)?)[:,]?\s+(?!(?:this|the|that|it|he|she)\b)(?P<name>.+)",
     re.I,
+)
+TO_EXCLUDE = re.compile(
+    r".*\b(?:to|must|should|needs?)(?: also| still)? (?:exclude|rule out|consider)\s+(?P<name>.+)", re.I
 )
 POSSIBLY = re.compile(rf"{_words('possibly')}[:,]?\s+(?P<name>.+)", re.I)
 REMAINS = re.compile(

@@ -4,11 +4,18 @@ import re
 from typing import NamedTuple
 
 from wardround.marking.parser.diagnoses import patterns
-from wardround.marking.parser.diagnoses.findings import describes_finding, diagnosis_of_finding, names_disease
+from wardround.marking.parser.diagnoses.asserting import asserted_disease
+from wardround.marking.parser.diagnoses.findings import (
+    describes_finding,
+    diagnosis_of_finding,
+    is_plain_finding,
+    is_symptom,
+    names_disease,
+)
 from wardround.marking.parser.diagnoses.names import cut_reason, ends_as_disease, is_sentence, split_names
 
 # how firmly a diagnosis is stated
-HINTED, WEAK, ASIDE, LIKELY, FINAL = range(5)
+HINTED, ASSERTED, WEAK, ASIDE, LIKELY, FINAL = range(6)
 MAX_SENTENCE = 500  # characters
 
 
@@ -38,11 +45,17 @@ def read_statement(sentence: str) -> StatedDiagnosis | None:
         for clause in patterns.CLAUSE_END.split(patterns.NOT_BUT.sub("", sentence))
         if (statement := _read_clause(clause))
     ]
-    if not statements:
-        return None
+    if all(statement.strength == HINTED and not statement.others for statement in statements):
+        asserted = None if patterns.SUPPOSED.match(sentence) else asserted_disease(sentence)
+        if asserted or not statements:
+            return StatedDiagnosis(ASSERTED, (asserted,)) if asserted else None
+    if patterns.BUT.search(sentence):  # of equal clauses the last counts
+        statements.reverse()
     best = max(statements, key=lambda statement: (statement.strength, bool(statement.names)))
     if best.names and patterns.CORRECTS.match(sentence):
         best = best._replace(strength=FINAL)
+    if not best.names and patterns.UNLIKELY.search(sentence):
+        return None
     others = [name for statement in statements if statement is not best for name in statement.others]
     return best._replace(others=(*best.others, *others))
 
@@ -111,6 +124,8 @@ def _read_likeliest(clause: str) -> StatedDiagnosis | None:
     match = patterns.NAME_IS.match(clause)
     if match is None:
         return None
+    if patterns.DENIED.search(match["name"]):
+        return None
     name = patterns.BEFORE_NAME.sub("", match["name"], count=1)
     if points := patterns.POINTS.search(name):
         name = points["name"]
@@ -123,7 +138,7 @@ def _read_further(clause: str) -> StatedDiagnosis | None:
         names = _names(match["name"], is_list=True)
     elif match := patterns.REMAINS.match(clause):
         names = _names(patterns.BEFORE_NAME.sub("", match["name"], count=1))
-    elif match := patterns.POSSIBLY.match(clause):
+    elif match := patterns.TO_EXCLUDE.match(clause) or patterns.POSSIBLY.match(clause):
         names = _names(match["name"], is_list=True)
     else:
         return None
@@ -131,12 +146,14 @@ def _read_further(clause: str) -> StatedDiagnosis | None:
 
 
 def _read_choice(clause: str) -> StatedDiagnosis | None:
-    match = patterns.CHOOSES.search(clause)
+    match = patterns.TOPS.match(clause) or patterns.CHOOSES.search(clause)
     return _stated(LIKELY, match["name"]) if match else None
 
 
 def _read_weak(clause: str) -> StatedDiagnosis | None:
     """What only points to a diagnosis: "suggests X", "the patient has X", "this is X"."""
+    if (reason := patterns.REASON.search(clause)) and (statement := _read_weak(clause[: reason.start()])):
+        return statement
     if (match := patterns.PERSON_WITH.match(clause) or patterns.EXPLAINS.match(clause)) and ends_as_disease(
         cut_reason(match["name"])
     ):
@@ -157,6 +174,8 @@ def _read_weak(clause: str) -> StatedDiagnosis | None:
             if pattern in (patterns.POINTS, patterns.PATIENT_HAS, patterns.SHOWS)
             else pattern.match(clause)
         )
+        if match is None and pattern is patterns.THIS_IS and (this := patterns.LATER_THIS.search(clause)):
+            match = pattern.match(clause, this.end())
         if match is None:
             continue
         before = clause[: match.start()].rstrip()
@@ -176,7 +195,7 @@ def _read_ending(clause: str) -> StatedDiagnosis | None:
     if colon and not ends_as_disease(before) and ends_as_disease(after) and not is_sentence(after):
         return _stated(HINTED, after)
     match = patterns.ENDS.match(patterns.APPOSITION.sub("", clause)) if is_sentence(clause) else None
-    if match and ends_as_disease(match["name"]) and (names := _names(match["name"])):
+    if match and ends_as_disease(match["name"]) and (names := _names(match["name"])) and not is_plain_finding(names[0]):
         return StatedDiagnosis(HINTED, (names[0],))
     return None
 
@@ -187,7 +206,11 @@ def _stated(strength: int, tail: str) -> StatedDiagnosis | None:
     if compared := patterns.COMPARED.search(tail):
         others, tail = _names(compared["rest"]), tail[: compared.start()]
     names = _names(patterns.ONE_DIAGNOSIS.sub("", tail))
-    if strength <= WEAK and names and describes_finding(names[0]):
+    if (
+        strength <= WEAK
+        and names
+        and (describes_finding(names[0]) or is_symptom(names[0]) or is_plain_finding(names[0]))
+    ):
         return None
     return StatedDiagnosis(strength, (names[0],), (*names[1:], *others)) if names else None
 
