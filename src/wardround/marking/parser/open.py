@@ -10,7 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from wardround.marking.parser.clean import plain_reply
-from wardround.marking.parser.diagnoses.findings import describes_finding, is_plain_finding, names_disease
+from wardround.marking.parser.diagnoses.findings import (
+    describes_finding,
+    describes_person,
+    is_plain_finding,
+    names_disease,
+)
 from wardround.marking.parser.diagnoses.labels import LabelRole
 from wardround.marking.parser.diagnoses.layout import ReplySection, read_sections
 from wardround.marking.parser.diagnoses.lists import DiagnosisList, item_names, list_in
@@ -28,6 +33,7 @@ from wardround.marking.parser.diagnoses.statements import (
 )
 from wardround.marking.parser.diagnoses.structured import marked_answer, names_in_json
 
+_EXPLAINED = re.compile(r"\s[–—-]+\s|:\s")  # an entry of a list, with its reason
 _STRENGTH = {LabelRole.FINAL: FINAL, LabelRole.LIKELY: LIKELY}
 
 
@@ -159,7 +165,7 @@ class _Reading:
             self._add_differential(names.names)
             if names.chosen:
                 self.statements.append(StatedDiagnosis(LIKELY, (names.chosen,)))
-        self._read_prose(section)
+        self._read_prose(section, skips_items=True)
 
     def _read_stated(self, section: ReplySection, names: DiagnosisList | None, strength: int) -> None:
         texts = (
@@ -191,12 +197,20 @@ class _Reading:
             self._read_prose(section)
 
     def _read_prose(
-        self, section: ReplySection, *, is_aside: bool = False, reads_names: bool = False, is_first: bool = False
+        self,
+        section: ReplySection,
+        *,
+        is_aside: bool = False,
+        reads_names: bool = False,
+        is_first: bool = False,
+        skips_items: bool = False,
     ) -> None:
         last_name: str | None = None
         is_start = is_first
         for line in section.lines:
-            if line.mark == "row":
+            if line.mark == "row" or (
+                skips_items and line.mark in ("number", "bullet") and _EXPLAINED.search(line.text)
+            ):
                 continue
             in_aside = is_aside or line.mark == "aside"
             follows_sentence = False
@@ -210,7 +224,7 @@ class _Reading:
                     )
                     if reads_names and names and describes_finding(cut_reason(sentence)):
                         self.findings, names = self.findings or names, []
-                    elif reads_names and not in_aside:
+                    elif reads_names and not in_aside and not describes_person(sentence.partition(":")[0]):
                         self._add_names(names, is_title=line.mark in ("bold", "heading"), is_start=is_start)
                     if len(names) == 1 and follows_sentence and names_disease(names[0]):
                         self.statements.append(StatedDiagnosis(ASSERTED, tuple(names)))

@@ -64,6 +64,11 @@ def is_plain_finding(text: str) -> bool:
     return bool(_ABSENT.match(text)) or (text.isascii() and bool(_ENDS_AS_FINDING.search(_PLACE.sub("", text))))
 
 
+def describes_person(text: str) -> bool:
+    """Whether a text tells who is ill: "emphysema in a 38-year-old"."""
+    return _DESCRIBED.search(text) is not None
+
+
 def names_disease(text: str) -> bool:
     """Whether a text is the name of a disease, and nothing else."""
     return ends_as_disease(text) and not _is_finding(text) and not is_sentence(text)

@@ -56,7 +56,7 @@ class ReplySection:
 def read_sections(text: str) -> list[ReplySection]:
     """The sections of a reply, in order."""
     sections = [ReplySection(None)]
-    for line in read_lines(text):
+    for line in map(_unfold_row, read_lines(text)):
         label = None if line.mark == "row" else split_label(line.text)
         is_nested = line.mark == "bullet" and any(other.mark == "number" for other in sections[-1].lines)
         if label and label.text and label.role is LabelRole.SEEN:
@@ -70,6 +70,13 @@ def read_sections(text: str) -> list[ReplySection]:
         else:
             sections[-1].lines.append(line)
     return sections
+
+
+def _unfold_row(line: Line) -> Line:
+    """A row of a table that is a label and its text, as a line of text."""
+    if len(line.cells) == 2 and label_role(line.cells[0]) and line.cells[1] and not label_role(line.cells[1]):
+        return Line(f"{line.cells[0]}: {line.cells[1]}", "text", line.indent)
+    return line
 
 
 def _headed_section(line: Line) -> ReplySection | None:

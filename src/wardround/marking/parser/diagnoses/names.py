@@ -23,7 +23,8 @@ _EXPLANATION = re.compile(
     r"\s+[–—-]+\s+.*|:\s.*|[(\[].*|,\s+(?:because|since|given|based on|as|which|but|although|though)\b.*", re.S
 )
 _SEPARATOR = re.compile(
-    r"\s*;\s*|\s+\?(?=\w)|\s+>+\s+|\s*[、]\s*|\s*,\s*(?:(?:followed by|and then|then|and|or|y|und|et|e|oder|ou)\s+)?"
+    r"\s*;\s*|\s+/\s+|\s+\?(?=\w)|\s+>+\s+|\s*[、]\s*"
+    r"|\s*,\s*(?:(?:followed by|and then|then|and|or|y|und|et|e|oder|ou)\s+)?"
     r"|,?\s+(?:or|followed by|and then|then|versus|vs\.?|as opposed to|oder|ou|rather than|или)\s+"
     r"|(?<=[\u4e00-\u9fff])(?:和|或|以及)(?=[\u4e00-\u9fff]{2})",
     re.I,
@@ -56,6 +57,9 @@ _SENTENCE_WORD = re.compile(
     rf"\b{_words('sentence_words')}\b|(?:\A|[,;:(–—-]\s*|\b(?:that|and|but|so|which|what)\s)I (?=[a-z])"
 )
 _PLAIN_WORD = re.compile(rf"(?<![\w-])(?:{'|'.join(read_vocabulary('names.toml')['plain_words'].split())})(?![\w'-])")
+_WITH_FEATURES = re.compile(
+    r"\bwith (?:severe|psychotic|mixed|atypical|melancholic|anxious|high-risk) features\b", re.I
+)
 _SMALL_WORDS = re.compile(
     r"\A\s*(?:(?:with|of|for|to|in|by|from|on|at|an?|the|and|or)\s+)+|\s+(?:with|of|for|to|in|by|and|or|the)\s*\Z"
 )
@@ -73,7 +77,7 @@ def clean_name(text: str) -> str:
     name = _without_opening(_SHARE.sub("", _REASON.sub("", name)).strip(_MARKS))
     if name.count("(") > name.count(")"):
         name += ")"
-    if _PLAIN_WORD.search(name):
+    if _PLAIN_WORD.search(_WITH_FEATURES.sub("", name)):
         name = _name_beside_plain_words(name)
     return name if re.search(r"[^\W\d_]", name) and not _NO_NAME.fullmatch(name) else ""
 
@@ -124,7 +128,12 @@ def ends_as_disease(text: str) -> bool:
 
 def is_headed_by_disease(name: str) -> bool:
     """Whether a name without its specification ends as names of diseases do: "coarctation of the aorta"."""
-    return ends_as_disease(_SPECIFICATION.split(name, maxsplit=1)[0])
+    return ends_as_disease(name_head(name))
+
+
+def name_head(name: str) -> str:
+    """A name without its specification."""
+    return _SPECIFICATION.split(name, maxsplit=1)[0]
 
 
 def is_finding(text: str) -> bool:

@@ -17,6 +17,7 @@ CLAUSE_END = re.compile(
     re.I,
 )
 BUT = re.compile(r"[,;]\s+(?:but|however)\b", re.I)
+LEADING = re.compile(r"\b(?:primary|leading|main|foremost|first|top|most)\b", re.I)
 UNLIKELY = re.compile(
     r"\bbut (?:this|it|that) (?:is|was|seems|appears) (?:\w+ )?(?:unlikely|improbable|excluded|ruled out|not)\b", re.I
 )
@@ -59,6 +60,9 @@ NAME_IS = re.compile(
     rf"(?:{LIKELY}|{_words('likeliest')})|{_words('fits')})"
     r"(?!.*\bleast\b)",
     re.I,
+)
+NAME_LIKELY = re.compile(
+    r"(?P<name>[^,;:]{3,60}?)\s+(?:most (?:likely|probable)|favou?red)(?=\s*(?:[,;]|vs\b|\Z))", re.I
 )
 MORE_LIKELY = re.compile(
     r"(?P<name>.+?)\s(?:is|seems|appears)(?: much| far| considerably)?\s"
@@ -122,7 +126,9 @@ PERSON_WITH = re.compile(
     rf"(?:this is |we have )?(?:an? )?[^,;]*?\b{_words('described')}\b[^,;]{{0,40}}?\swith\s(?P<name>[^,;]+)\Z", re.I
 )
 EXPLAINS = re.compile(
-    r"(?P<name>[^,;]+?)\s(?:would |could |can |best |also |readily |fully )*(?:explains?|accounts? for)\s", re.I
+    r"(?P<name>[^,;]+?)\s(?:would |could |can |best |also |readily |fully )*"
+    r"(?:explains?|accounts? for)\s(?!only|part|some|less|few|neither|just)",
+    re.I,
 )
 EQUALS = re.compile(r".+\s(?:=+|[-=]+>|→|⇒)\s+(?P<name>.+)")
 UNTIL_PROVEN = re.compile(

@@ -12,7 +12,13 @@ from wardround.marking.parser.diagnoses.findings import (
     is_symptom,
     names_disease,
 )
-from wardround.marking.parser.diagnoses.names import cut_reason, ends_as_disease, is_sentence, split_names
+from wardround.marking.parser.diagnoses.names import (
+    cut_reason,
+    ends_as_disease,
+    is_headed_by_disease,
+    is_sentence,
+    split_names,
+)
 
 # how firmly a diagnosis is stated
 HINTED, ASSERTED, WEAK, ASIDE, LIKELY, FINAL = range(6)
@@ -32,7 +38,7 @@ def split_sentences(text: str) -> list[str]:
     sentences, start = [], 0
     for end in (*patterns.SENTENCE_END.finditer(text), None):
         sentence = text[start : end.start() if end else len(text)].strip()
-        if sentence and not (end and "?" in end[0] and patterns.QUESTION.match(sentence)):
+        if sentence and not (end and "?" in end[0] and (patterns.QUESTION.match(sentence) or end.end() < len(text))):
             sentences.append(sentence[:MAX_SENTENCE])
         start = end.end() if end else len(text)
     return sentences
@@ -109,10 +115,13 @@ def _read_subject(clause: str) -> StatedDiagnosis | None:
         return None  # "X is the answer: a reason"
     before = match["before"].rpartition(",")[2]
     subject = clause[len(match["before"]) : match.start("name")]
-    is_differential = re.match(r"differential|alternative", subject, re.I) or "consider" in match["between"]
+    is_differential = re.match(r"differential|alternative", subject, re.I) or (
+        "consider" in match["between"] and not patterns.LEADING.search(before)
+    )
     if is_differential or patterns.FURTHER.search(before):
         names = _names(match["name"], is_list=True)
-        return StatedDiagnosis(HINTED, (), tuple(names)) if names else None
+        is_list = len(names) > 2 or any(map(is_headed_by_disease, names))
+        return StatedDiagnosis(HINTED, (), tuple(names)) if is_list else None
     return _stated(FINAL if patterns.FINAL.search(before + subject.partition(" ")[0]) else LIKELY, match["name"])
 
 
@@ -121,7 +130,7 @@ def _read_likeliest(clause: str) -> StatedDiagnosis | None:
     if match := patterns.MAKES.search(clause):
         name = match["name"] or match["other"]
         return None if patterns.PRONOUN.fullmatch(name) else _stated(LIKELY, name)
-    match = patterns.NAME_IS.match(clause)
+    match = patterns.NAME_IS.match(clause) or patterns.NAME_LIKELY.match(clause)
     if match is None:
         return None
     if patterns.DENIED.search(match["name"]):
