@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +49,36 @@ def test_every_labelled_reply_is_read(replies: list[dict[str, Any]]) -> None:
 
 
 def test_few_first_diagnoses_of_the_later_replies_are_read_wrongly_or_not() -> None:
-    """Parts 5 to 8: what is left after the general errors of each part were mended."""
+    """Parts 5 to 11: what is left after the general errors of each part were mended."""
     readings = [(folded(ranked_diagnoses(entry["reply"])), folded(entry["diagnoses"])) for entry in LATER]
     misread = [(read, label) for read, label in readings if read[:1] != label[:1]]
-    assert len(LATER) == 413
-    assert sum(bool(read) for read, _ in misread) <= 5
-    assert sum(not read for read, _ in misread) <= 4
+    assert len(LATER) == 756
+    assert sum(bool(read) for read, _ in misread) <= 13
+    assert sum(not read for read, _ in misread) <= 3
+
+
+SENTENCES = (GOLDEN / "open_sentences.txt").read_text(encoding="utf-8").splitlines()
+UNREAD_SENTENCES = {"{X} caused these symptoms.", "Between {y} and {x}, the latter is better supported: {x}."}
+BEFORE = ["", "The patient has fever and a raised CRP. ", "There is tenderness, and the ESR is 80. "]
+AFTER = [
+    "",
+    " The differential includes {y} and {z}.",
+    "\n\nDifferential:\n- {Y}\n- {Z}",
+    " {Y} and {z} are less likely.",
+]
+DISEASES = [
+    ("aortic dissection", "myocardial infarction", "pericarditis"),
+    ("Whipple disease", "gout", "lupus nephritis"),
+]
+
+
+@pytest.mark.parametrize("sentence", [text for text in SENTENCES if text not in UNREAD_SENTENCES])
+def test_a_sentence_states_its_diagnosis_whatever_surrounds_it(sentence: str) -> None:
+    for number, (before, after) in enumerate(product(BEFORE, AFTER)):
+        names = dict(zip("xyz", DISEASES[number % 2], strict=True))
+        names |= {key.upper(): name[0].upper() + name[1:] for key, name in names.items()}
+        reply = (before + sentence + after).format(**names)
+        assert folded(ranked_diagnoses(reply)[:1]) == [names["x"].casefold()], reply
 
 
 @pytest.mark.parametrize(

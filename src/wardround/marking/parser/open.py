@@ -19,7 +19,14 @@ from wardround.marking.parser.diagnoses.findings import (
 from wardround.marking.parser.diagnoses.labels import LabelRole
 from wardround.marking.parser.diagnoses.layout import ReplySection, read_sections
 from wardround.marking.parser.diagnoses.lists import DiagnosisList, item_names, list_in
-from wardround.marking.parser.diagnoses.names import clean_name, cut_reason, is_finding, is_sentence, split_names
+from wardround.marking.parser.diagnoses.names import (
+    clean_name,
+    cut_reason,
+    is_finding,
+    is_headed_by_disease,
+    is_sentence,
+    split_names,
+)
 from wardround.marking.parser.diagnoses.statements import (
     ASIDE,
     ASSERTED,
@@ -103,7 +110,7 @@ class _Reading:
         statement = next((s for s in reversed(self.statements) if s.names and s.strength == best), None)
         if statement and best >= ASIDE:
             return [*statement.names, *statement.others]
-        if self.starts_with_name and not (statement and ASSERTED <= best <= WEAK and len(self.names) > 1):
+        if self.starts_with_name and not (statement and ASSERTED <= best <= WEAK and self._starts_with_findings()):
             return self.titles or self.names
         if self.differential and not (statement and ASSERTED <= best <= WEAK and self._is_confirmed(statement)):
             return self.differential[:1]
@@ -116,6 +123,10 @@ class _Reading:
             return list(self.lists[0].names)
         stated = [*statement.names, *statement.others] if statement else []
         return self.titles or self.names or stated or self.findings
+
+    def _starts_with_findings(self) -> bool:
+        """Whether the names that open the reply are several, or none of a disease."""
+        return len(self.names) > 1 or not any(map(is_headed_by_disease, self.names))
 
     def _is_confirmed(self, statement: StatedDiagnosis) -> bool:
         """Whether a weak statement precedes the differential diagnosis or names a part of it."""

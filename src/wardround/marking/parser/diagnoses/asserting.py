@@ -33,7 +33,9 @@ _ON_TOP = re.compile(
     r"(?:at )?the (?:top|head|forefront) of (?:the|my|our|any) (?:list|differential)(?: diagnosis)?", re.I
 )
 _ONLY = re.compile(
-    r"\s(?:can (?:\w+ )?only|could only|cannot|can't) be (?:anything but |nothing but |other than )?", re.I
+    r"\s(?:can (?:\w+ )?only|could only|cannot|can't) be (?:anything but |nothing but |other than )?"
+    r"|\s(?:for )?anything (?:other than|but)\s",
+    re.I,
 )
 _LAST_OF_LIST = re.compile(r"(?:and|or)\s", re.I)
 _SIGN = re.compile(rf"(?:{one_of(_PHRASES['sign_adjectives'])}\s)*{one_of(_PHRASES['signs'])}", re.I)

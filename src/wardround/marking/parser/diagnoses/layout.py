@@ -13,7 +13,7 @@ _HTML_BREAK = re.compile(r"<br\s*/?>|</(?:p|div|li|h\d)>", re.I)
 _HTML_ITEM = re.compile(r"<li>", re.I)
 _HTML = re.compile(r"</?(?:b|strong|i|em|u|p|div|span|ul|ol|h\d|sub|sup|font)\b[^<>]{0,80}>", re.I)
 _XML_LABEL = re.compile(r"<([a-z][a-z_ ]{1,40})>|</[a-z][a-z_ ]{1,40}>", re.I)
-_MEDALS = str.maketrans({"🥇": "1. ", "🥈": "2. ", "🥉": "3. "})
+_MEDALS = str.maketrans({"🥇": "1. ", "🥈": "2. ", "🥉": "3. ", "➡": "→ ", "⟶": "→ "})
 _KEYCAP = re.compile("(\\d)\ufe0f?\u20e3\\.?")
 _EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u26ff\u2700-\u274b\u274d-\u27bf\u2b50\ufe0f\u200d]+\\s*")
 _HEADING = re.compile(r"#{1,6}\s+")
@@ -87,6 +87,8 @@ def _headed_section(line: Line) -> ReplySection | None:
     if line.mark in ("heading", "bold"):
         role = heading_role(line.text)
         return ReplySection(role, line.text) if role else None
+    if line.text.endswith("?") and line.mark == "text" and (role := heading_role(line.text.rstrip("? "))):
+        return ReplySection(role, line.text)
     if line.text.endswith(":"):
         role = heading_role(line.text)
         return ReplySection(role, line.text) if role or line.mark == "text" else None
@@ -152,8 +154,12 @@ def read_line(raw: str) -> Line | None:
     text = _plain(text)
     text = _STEP.sub("", text, count=1) if mark in ("heading", "bold") else text
     if number := _NUMBERED.match(text):
-        is_heading = mark in ("heading", "bold") and heading_role(text[number.end() :]) is not None
-        text, mark = text[number.end() :].strip(), mark if is_heading else "number"
+        labelled = text[number.end() :]
+        is_heading = label_role(labelled) is not None or (
+            mark in ("heading", "bold") and heading_role(labelled) is not None
+        )
+        heading_mark = "heading" if mark == "text" else mark
+        text, mark = labelled.strip(), heading_mark if is_heading else "number"
     text = _ROLE_PREFIX.sub("", text, count=1)
     return Line(text, mark, indent) if re.search(r"\w", text) else None
 

@@ -7,7 +7,7 @@ from wardround.marking.parser.diagnoses.vocabulary import one_of, read_vocabular
 
 SENTENCE_END = re.compile(
     r"(?:(?<=[^\s.]{3})|(?<=\s(?:it|is|me|so)))[.!?;]+(?:\s+|\Z)|(?<=[A-Z]{2})\.\s+(?=[A-Z])"
-    r"|(?<=\d[\d%)])\.\s+(?=[A-Z])|\n"
+    r"|(?<=\d[\da-z%)])\.\s+(?=[A-Z])|\n"
 )
 CLAUSE_END = re.compile(
     r",?\s+(?:(?:even )?though|although|while|whereas)\s+"
@@ -132,7 +132,7 @@ EXPLAINS = re.compile(
 )
 EQUALS = re.compile(r".+\s(?:=+|[-=]+>|→|⇒)\s+(?P<name>.+)")
 UNTIL_PROVEN = re.compile(
-    r".*\b(?:is|are|has|have|as|=|:)\s(?:an?\s)?(?P<name>.+?) until (?:proven|shown|the \w+ (?:proves?|says?|shows?))",
+    r".*\b(?:is|are|has|have|as|=|:)\s(?:an?\s)?(?P<name>.+?) until (?:proven|shown|\S.*\botherwise)",
     re.I,
 )
 QUESTION = re.compile(
