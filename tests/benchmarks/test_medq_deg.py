@@ -22,11 +22,13 @@ from wardround.benchmarks.medq_deg.figures.ranks import kendall, ranks, tau_cell
 from wardround.benchmarks.medq_deg.figures.scores import Scores
 from wardround.core.ask import ImagePart
 from wardround.core.errors import WardroundError
+from wardround.core.study import Study
 from wardround.degrade.folder import degrade_files
 from wardround.degrade.severities import SHIPPED_TABLE
-from wardround.pipeline import mark_run
+from wardround.pipeline import mark_run, run_study
 from wardround.reporting.checklists.run_facts import FACTS
 from wardround.reporting.run_files import read_run
+from wardround.reporting.sections.image_quality import severity_note
 from wardround.reporting.tables.table import Cell, Table
 from wardround.running.images import ImageEncoder
 
@@ -377,3 +379,27 @@ def test_images_stored_by_degrade_are_marked_with_the_profile_that_they_were_mad
     assert "Severity profile of the degraded images: ours, version 17." in result.tables[0].notes
     assert "severity table `ours`" in FACTS["preparation"](read_run(result.folder))
     mark_run(result.folder)
+
+
+@pytest.mark.parametrize(
+    ("degradation", "note"),
+    [
+        (["none", "stored"], "images: medq-deg-estimated, version 4."),
+        (["none", "assigned"], "images: medq-deg-estimated, version 4."),
+        (
+            ["none", "stored", "gaussian_blur@L1"],
+            "images: clinical-1, version 3; of those that were stored degraded: medq-deg-estimated, version 4.",
+        ),
+    ],
+)
+def test_a_study_names_the_profiles_of_drawn_and_of_stored_images(tmp_path: Path, degradation: list[str], note: str):
+    stored = tmp_path / "stored"
+    degrade_files(medq_deg_cases(tmp_path / "cases", 3), stored, workers=1)
+    study = Study(
+        name="both",
+        cases=str(stored),
+        candidates=[planted("good", accuracy=0.9)],
+        conditions={"degradation": degradation},
+    )
+    found = run_study(study, runs=tmp_path / "runs", note=lambda text: None)
+    assert severity_note(read_run(found.folder)) == f"Severity profile of the degraded {note}"

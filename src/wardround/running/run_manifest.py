@@ -21,6 +21,7 @@ from wardround.cases.set_manifest import source_of_set
 from wardround.core.canonical import blake
 from wardround.core.store.location import PostgresAddress
 from wardround.core.study import Study
+from wardround.degrade.case_images import needs_copy
 from wardround.degrade.records import read_first_record
 from wardround.degrade.severities import load_profile
 from wardround.plugins import installed
@@ -84,7 +85,7 @@ class RunManifest:
             "exploratory": self.folder.changed_since_frozen(self.frozen_hashes),
             "prompts": dict(sorted(self.prompts.hashes.items())),
             "prompt_sources": dict(sorted(self.prompts.sources.items())),
-            "severities": self.severities or self._stored_severities(),
+            "severities": self._severities_of_images(),
             "image_size": "native" if self.study.image_size == "native" else {"max_pixels": PIXEL_BUDGET},
             "literature": self.literature and self.literature.manifest(),
             "candidates": [
@@ -130,12 +131,28 @@ class RunManifest:
             return self.budget.reached
         return next((reason for run in self.candidate_runs if (reason := run.incomplete_reason)), None)
 
+    def _severities_of_images(self) -> dict[str, Any] | None:
+        """The profile with which images are drawn, that with which `wardround degrade` stored them, or both."""
+        stored = self._stored_severities()
+        drawn = None if stored and not self._draws else self.severities
+        return {**drawn, "stored": stored} if drawn and stored else drawn or stored
+
     def _stored_severities(self) -> dict[str, Any] | None:
-        """The profile with which `wardround degrade` made the images of a set, if it did."""
+        """The profile with which `wardround degrade` made the images of a set, if it did and they are asked."""
         record = read_first_record(self.cases.folder)
-        if "stored" not in self.study.conditions.get("degradation", []) or record is None:
+        if record is None or not {"stored", "assigned"} & set(self.study.conditions.get("degradation", [])):
             return None
         return {"profile": record.get("profile"), "version": record.get("profile_version")}
+
+    @property
+    def _draws(self) -> bool:
+        """Whether any image is degraded by the study: `assigned` draws what is not stored already."""
+        values = set(self.study.conditions.get("degradation", []))
+        if values - {"none", "stored", "assigned"}:
+            return True
+        return "assigned" in values and any(
+            needs_copy(case, question) for case in self.cases for question in case.questions
+        )
 
     def _warnings(self) -> list[str]:
         naming, left_out = Counter[str](), Counter[str]()

@@ -51,7 +51,10 @@ def severity_note(run: RunFiles) -> str | None:
     severities = run.manifest.get("severities") or {}
     if not severities.get("profile"):
         return "Severity profile of the degraded images: not recorded (they are stored degraded)."
-    return f"Severity profile of the degraded images: {severities['profile']}, version {severities['version']}."
+    note = f"Severity profile of the degraded images: {severities['profile']}, version {severities['version']}"
+    if stored := severities.get("stored"):
+        note += f"; of those that were stored degraded: {stored['profile']}, version {stored['version']}"
+    return f"{note}."
 
 
 def _sentence(run: RunFiles, name: str, change: ComparisonLine | None) -> str:
