@@ -150,9 +150,24 @@ def _truths_of_stated(trials: int, *, miscalibration: float) -> list[KnownTruth]
         KnownTruth("calibration_shift_stated", miscalibration, "smooth"),
         KnownTruth("brier_stated", float(brier.mean()), "smooth"),
         KnownTruth("auroc_stated", float((above * pairs).sum() / pairs.sum()), "biased"),
+        KnownTruth("aurc_stated", _area(1 - true), "biased"),
         KnownTruth("ece_stated", miscalibration, "biased"),
         KnownTruth("ece_debiased_stated", miscalibration, "biased"),
     ]
+
+
+def _area(wrong: NDArray[np.float64]) -> float:
+    """The mean over all coverages of the share wrong, where all confidences are as frequent; the highest is last.
+
+    At coverages from a to b the errors are E + w (x - a), so the risk integrates to (E - w a) log(b / a) + w (b - a).
+    """
+    area, errors, step = 0.0, 0.0, 1 / len(wrong)
+    for place, own in enumerate(wrong[::-1].tolist()):
+        before = place * step
+        area += (errors - own * before) * math.log((place + 1) / place) if place else 0.0
+        area += own * step
+        errors += own * step
+    return area
 
 
 def _sure(rng: np.random.Generator, repeats: int, clusters: int, trials: int) -> pl.DataFrame:

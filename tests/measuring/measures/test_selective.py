@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 from made_marks import at, frame, made_study, mark, measure_rows, row
+from scipy.stats import t
 
 from wardround.measuring import measure
 from wardround.measuring.measures import selective
@@ -46,6 +47,19 @@ def test_the_interval_of_the_area_is_that_of_resampled_curves() -> None:
 
     assert line["value"] == pytest.approx(area_by_hand(confidence, wrong, np.ones(200)), abs=1e-7)
     assert (line["low"], line["high"]) == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])), abs=0.012)
+
+
+def test_the_interval_of_the_area_is_students_of_its_log_odds() -> None:
+    """If all confidences are equal the risk is 5 of 20 at every coverage, and the claims differ only in being wrong."""
+    for cases, wrong in ((20, 5), (60, 15)):
+        marks = [
+            mark(case, "wrong" if case < wrong else "right", confidence=0.8, condition=at(confidence="verbal"))
+            for case in range(cases)
+        ]
+        line = row(measure_rows(marks), "aurc_stated")
+        reach = t.ppf(0.975, cases - 1) * np.sqrt(0.25 * 0.75 / (cases - 1)) / (0.25 * 0.75)
+        assert (line["value"], line["method"]) == (pytest.approx(0.25), "student of log odds")
+        assert (line["low"], line["high"]) == pytest.approx((1 / (1 + 3 * np.exp(reach)), 1 / (1 + 3 * np.exp(-reach))))
 
 
 def test_questions_of_one_case_do_not_count_as_more_cases() -> None:

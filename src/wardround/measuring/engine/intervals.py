@@ -10,7 +10,13 @@ from wardround.measuring.engine.compiled import uses_loops
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.measure import Measure, MeasureKind
 from wardround.measuring.engine.sums import ClusterSums, Integers
-from wardround.measuring.engine.wilson import ClusterMoments, mean_interval, rate_interval_of, student
+from wardround.measuring.engine.wilson import (
+    ClusterMoments,
+    mean_interval,
+    rate_interval_of,
+    student,
+    student_of_log_odds,
+)
 from wardround.measuring.measures.auroc_interval import auroc_intervals
 from wardround.measuring.measures.calibration_error import calibration_intervals
 from wardround.measuring.measures.formulas import ratio
@@ -18,6 +24,7 @@ from wardround.measuring.measures.formulas import ratio
 FEW, FEWEST = 30, 8  # clusters; FEW of equal size
 BOOTSTRAP, WILSON, STUDENT, TOO_FEW = "bootstrap", "wilson", "student", "too few cases"
 SCORE = "score"  # of AUROC
+LOGIT = "student of log odds"  # of areas
 CALIBRATION, UPPER_BOUND = "calibration", "upper bound"  # of ECE: two-sided, or no miscalibration shown up to `high`
 SHARE_OF_RESAMPLES = "share of resamples"
 NO_INTERVAL = "no interval"
@@ -83,10 +90,10 @@ def estimate_cells(measure: Measure, sums: ClusterSums) -> CellEstimates:
     claims = _claim_share(measure, sums)
     method = _methods(measure.kind, value, clusters, (worth < FEW) | _is_extreme(measure, moments, claims))
     low, high = np.full((2, sums.cells), np.nan)
-    for name in (WILSON, STUDENT, SCORE, CALIBRATION):
+    for name in (WILSON, STUDENT, SCORE, LOGIT, CALIBRATION):
         if (chosen := method == name).any():
             low[chosen], high[chosen] = _interval(measure, sums, moments, claims, value, n, chosen)
-    without_spread((method == STUDENT) & (high - low < ALIKE), low, high, method)
+    without_spread(((method == STUDENT) | (method == LOGIT)) & (high - low < ALIKE), low, high, method)
     method[(method == CALIBRATION) & (low <= 0)] = UPPER_BOUND
     n_answers, n_clusters = (np.rint(count).astype(np.int64) for count in (n, clusters))
     return CellEstimates(measure, value, n_answers, n_clusters, unparsed, refused, low, high, method)
@@ -138,7 +145,8 @@ def _interval(
         return low[chosen], high[chosen]
     if moments is None:
         clusters = sums.clusters(measure.cluster_sum)
-        return student(value[chosen], worth[chosen], jackknife(measure, sums, clusters)[chosen], measure.bounds)
+        of_figure = student_of_log_odds if measure.kind is MeasureKind.AREA else student
+        return of_figure(value[chosen], worth[chosen], jackknife(measure, sums, clusters)[chosen], measure.bounds)
     own = moments.at(chosen)
     if measure.kind is MeasureKind.RATE:
         return rate_interval_of(own, n[chosen])
@@ -191,6 +199,8 @@ def _methods(kind: MeasureKind, value: Floats, clusters: Floats, is_few: NDArray
     chosen[is_few] = of_few.get(kind, STUDENT)
     if kind is MeasureKind.AUROC:
         chosen[:] = SCORE
+    if kind is MeasureKind.AREA:
+        chosen[:] = LOGIT
     if kind is MeasureKind.CALIBRATION:
         chosen[:] = CALIBRATION
     if kind is MeasureKind.CONDITION:

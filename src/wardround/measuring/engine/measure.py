@@ -28,6 +28,7 @@ class MeasureKind(Enum):
     SIGNED = "a mean of values between -1 and 1"
     AUROC = "the share of pairs of a right and a wrong claim that confidence orders"
     CALIBRATION = "a distance that noise alone makes larger than 0"
+    AREA = "an area between 0 and 1 whose noise is skewed: near 0 it is larger upwards"
     COMPOSITE = "any other function of sums"
     REFERENCE = "a reference for other figures: no interval"
     CONDITION = "yes or no: the value is the share of resamples in which it holds"

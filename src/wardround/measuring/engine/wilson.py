@@ -151,6 +151,20 @@ def student(value: Floats, clusters: Floats, variance: Floats, bounds: tuple[flo
     return np.maximum(value - reach, bounds[0]), np.minimum(value + reach, bounds[1])
 
 
+def student_of_log_odds(
+    value: Floats, clusters: Floats, variance: Floats, bounds: tuple[float, float]
+) -> tuple[Floats, Floats]:
+    """Student's interval of the log odds of a value from 0 to 1, as a value; its own at 0 and 1."""
+    scale = value * (1 - value)
+    is_inside = scale > 0
+    reach = np.divide(_t_of(clusters) * np.sqrt(variance), scale, out=np.zeros_like(value), where=is_inside)
+    odds = np.divide(value, 1 - value, out=np.zeros_like(value), where=is_inside)
+    with np.errstate(over="ignore"):
+        ends = (odds / (odds + np.exp(sign * reach)) for sign in (1.0, -1.0))
+        low, high = (np.where(is_inside, np.clip(end, *bounds), value) for end in ends)
+    return low, high
+
+
 def student_quantile(freedom: Floats) -> Floats:
     """Student's quantile of UPPER with at least one degree of freedom, without SciPy.
 

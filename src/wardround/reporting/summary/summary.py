@@ -118,7 +118,8 @@ def _scope(run: RunFiles, figures: SummaryFigures) -> str:
     return (
         f"{count(clusters)} independent cases{asked}. Brackets hold 95% intervals. Every claim rests on a test "
         "that is adjusted for all candidates and comparisons of its kind: if there is nothing to find, at most one "
-        "summary in twenty makes a false claim of that kind."
+        "summary in twenty makes a false claim of that kind. Intervals are not adjusted, so one may exclude what is "
+        "said not to be shown."
     )
 
 

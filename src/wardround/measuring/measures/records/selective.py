@@ -1,13 +1,13 @@
 """Measures of selective prediction: what abstaining when unsure would gain."""
 
-from wardround.measuring.engine.measure import Measure
+from wardround.measuring.engine.measure import Measure, MeasureKind
 from wardround.measuring.measures.record import MeasureContext, MeasureRecord, composite, derived
 from wardround.measuring.measures.selective import COVERAGE_AT_RISK, area
 
 
 def _aurc(context: MeasureContext) -> list[Measure]:
     return [
-        composite(area, (f"selective_loss:{claims.sums}", claims.n), claims.n, **claims.fields)
+        composite(area, (f"selective_loss:{claims.sums}", claims.n), claims.n, kind=MeasureKind.AREA, **claims.fields)
         for claims in context.claim_sources
     ]
 
@@ -21,8 +21,8 @@ SELECTIVE = (
         name="aurc",
         label="Area under the risk-coverage curve",
         meaning="Mean share wrong over all coverages, if the least confident answers are withheld; lower is better.",
-        formula_text="mean over k of the share wrong among the k most confident claims, ties in proportion; in "
-        "resamples its linear part in the weights of claims",
+        formula_text="mean over k of the share wrong among the k most confident claims, ties in proportion; "
+        "the interval is of its linear part in the weights of claims",
         origin="Geifman and El-Yaniv 2017; the interval a choice",
         versions=_aurc,
     ),
