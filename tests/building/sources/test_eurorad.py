@@ -466,3 +466,37 @@ def test_a_writer_is_asked_only_about_pages_that_list_too_few(tmp_path):
     second = list(CaseSet.open(tmp_path / "set"))[1].questions[0]
     others = [name for index, name in enumerate(second.choices) if index != second.gold]
     assert others == ["Lymphoma", "Dural metastasis", "Gliosarcoma", "Abscess"]
+
+
+CATEGORIES = [
+    '<div class="row"><div><h4>Imaging Technique</h4></div><div><p>CT, MR</p></div></div>',
+    "<p>Area of Interest: Abdomen ; Imaging Technique: CT, MR ; Procedure: Biopsy ; Special Focus: Neoplasia ;</p>",
+    "<ul><li><strong>Area of Interest</strong> <span>Liver</span></li>"
+    "<li><strong>Imaging Technique</strong> <span>CT, MR</span></li></ul>",
+    "<dl><dt>Area of Interest</dt><dd>Liver</dd><dt>Imaging Techniques</dt><dd>CT; MR</dd></dl>",
+]
+GALLERY_PAGE = """<html><body><h1>A case</h1>
+<div class="row"><div><h3>Final Diagnosis</h3></div><div><p>Amoebic abscess</p></div></div>
+{}
+<div class="figure-gallery"><div class="figure-gallery__item"><a href="#"><img src="1.jpg"></a>
+<div class="figure-gallery__item__label"><span class="mb-1 d-block">Figure 1</span>
+<span>Axial CT of the liver.</span></div></div>
+<div class="figure-gallery__item"><a href="#"><img src="2.jpg"></a>
+<div class="figure-gallery__item__label"><span class="mb-1 d-block">Figure 2</span>
+<span>Coronal MR image.</span></div></div>
+</div></body></html>"""
+
+
+@pytest.mark.parametrize("categories", CATEGORIES)
+def test_technique_lines_are_read_however_categories_are_laid_out(categories):
+    page = read_page(GALLERY_PAGE.format(categories))
+    assert page.sections["diagnosis"] == ["Amoebic abscess"]
+    assert [name for line in page.sections["technique"] for name in modalities_in(line)] == ["CT", "MRI"]
+
+
+def test_captions_in_a_block_of_their_own_belong_to_the_image_before():
+    figures = read_page(GALLERY_PAGE.format("")).figures
+    assert [figure.texts for figure in figures] == [
+        ["Figure 1", "Axial CT of the liver."],
+        ["Figure 2", "Coronal MR image."],
+    ]

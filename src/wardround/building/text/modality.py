@@ -5,14 +5,14 @@ from collections.abc import Iterable
 
 # the first match in the text counts, then the first of the table; PET and PET/CT are not distinguished
 WORDS = {
-    "PET": r"pet|positron emission|fdg|scintigra\w*|spect|bone scan",
+    "PET": r"pet|positron emission|fdg|scintigra\w*|spect|bone scan|nuclear medicine",
     "CT": r"ct|cta|hrct|cbct|msct|computed tomograph\w*|computerised tomograph\w*|computerized tomograph\w*"
     r"|comput(?:ed|er) tomogram\w*",
     "MRI": r"mri|mr|mra|mrcp|dwi|adc|flair|magnetic resonance|t[12](?:w|wi|-weighted| weighted)?|gadolinium",
     "Ultrasound": r"ultrasound|ultrasonic|us|usg|eus|tte|tee|sono"
     r"|sonogra\w*|ultrasonogra\w*|doppler|echocardiogra\w*|endosonogra\w*",
     "X-ray": r"x ?-? ?rays?|opg|dexa|tomosynthesis|hysterosalpingogra\w*"
-    r"|radiogra\w*|cxr|mammogra\w*|fluoroscop\w*|orthopantomogra\w*|panoramic",
+    r"|radiogra\w*|cxr|absorptiometry|bone densitometry|mammogra\w*|fluoroscop\w*|orthopantomogra\w*|panoramic",
     "Angiography": r"angiogra\w*|dsa|arteriogra\w*|venogra\w*",
     "Histopathology": r"histopatholog\w*|histolog\w*|immunohistochem\w*|ha?ematoxylin|h ?& ?e"
     r"|h[/-]?e[- ]stain\w*|(?:pas|giemsa|ziehl\W+neelsen|congo red|trichrome)[- ]stain\w*"

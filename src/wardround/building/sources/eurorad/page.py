@@ -40,6 +40,18 @@ DROPPED = {
     *("most active authors", "useful links", "follow us", "brought to you by the european society of radiology"),
     *("written informed patient consent for publication has been obtained", "related cases", "share", "download"),
 }
+CATEGORIES = (
+    "area of interest",
+    "imaging techniques",
+    "imaging technique",
+    "imaging procedure",
+    "procedure",
+    "special focus",
+)
+_STARTS_CATEGORIES = re.compile(
+    r"(?:area of interest|imaging (?:techniques?|procedure)|special focus|procedure\s*:)\b", re.I
+)
+_CATEGORY = re.compile(rf"(?:^|(?<=[;|•\s]))({'|'.join(CATEGORIES)})\b\s*:?\s*", re.IGNORECASE)
 BLOCKS = {
     *("address", "article", "aside", "blockquote", "br", "caption", "dd", "details", "div", "dl", "dt", "fieldset"),
     *("figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "legend", "li"),
@@ -106,6 +118,7 @@ class _OpenTag(NamedTuple):
     tag: str
     is_hidden: bool
     container: int  # the number of a container of figures, 0 for none
+    is_block: bool
 
 
 class _PageParser(HTMLParser):
@@ -128,7 +141,8 @@ class _PageParser(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = {name: value or "" for name, value in attrs}
-        if tag in BLOCKS:
+        is_block = tag in BLOCKS or "d-block" in attributes.get("class", "").split()
+        if is_block:
             self.end_line()
         self._read_metadata(tag, attributes)
         if tag == "img" and not self._hidden_depth:
@@ -142,7 +156,7 @@ class _PageParser(HTMLParser):
         names = f"{attributes.get('class', '')} {attributes.get('id', '')}"
         is_container = tag == "figure" or (tag not in ("html", "body", "main") and bool(FIGURE_CONTAINER.search(names)))
         self._container_count += is_container
-        open_tag = _OpenTag(tag, tag in HIDDEN, self._container_count if is_container else 0)
+        open_tag = _OpenTag(tag, tag in HIDDEN, self._container_count if is_container else 0, is_block)
         self._open_tags.append(open_tag)
         self._tag_counts[tag] += 1
         self._hidden_depth += open_tag.is_hidden
@@ -152,7 +166,7 @@ class _PageParser(HTMLParser):
             self._heading_level = int(tag[1])
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in BLOCKS:
+        if tag in BLOCKS or (self._open_tags and self._open_tags[-1].tag == tag and self._open_tags[-1].is_block):
             self.end_line()
         if tag == "a":
             self._link = ""
@@ -187,7 +201,7 @@ class _PageParser(HTMLParser):
             self._heading_level = level  # a block inside the heading
             return
         if self._containers and not _heading(text)[0]:
-            if self.figures and self.figures[-1].container == self._containers[-1]:
+            if self.figures and self.figures[-1].container in self._containers:  # its own, or one around the caption
                 self.figures[-1].texts.append(text)
             else:
                 self._waiting_texts.append(text)
@@ -231,15 +245,28 @@ def _heading(text: str) -> tuple[str | None, str]:
     if heading in HEADINGS or heading in DROPPED:
         return HEADINGS.get(heading, ""), ""
     label, colon, rest = text.partition(":")
-    name = HEADINGS.get(label.casefold().strip())
-    return (name, rest.strip()) if colon and name else (None, "")
+    label = label.casefold().strip()
+    if colon and (label in HEADINGS or label in CATEGORIES):
+        return HEADINGS.get(label, ""), rest.strip()
+    return None, ""
+
+
+def _split_categories(line: TextLine) -> list[TextLine]:
+    """A line of categories by their labels: `Area of Interest: Liver ; Imaging Technique: CT, MR`."""
+    if not _STARTS_CATEGORIES.match(line.text):
+        return [line]
+    parts = _CATEGORY.split(line.text)  # what is before the first label, then label and text by turns
+    return [
+        TextLine(f"{label}: {text.strip(' ;|•')}", line.level)
+        for label, text in zip(parts[1::2], parts[2::2], strict=True)
+    ]
 
 
 def _sort_into_sections(page: EuroradPage, lines: list[TextLine]) -> None:
     """Of repeated headings the first with text is used; a page may repeat them as tabs."""
     current: list[str] | None = None
     level = 0
-    for line in lines:
+    for line in (part for whole in lines for part in _split_categories(whole)):
         name, rest = _heading(line.text)
         if name is not None:
             current, level = None, line.level or 6
