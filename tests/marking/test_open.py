@@ -49,12 +49,12 @@ def test_every_labelled_reply_is_read(replies: list[dict[str, Any]]) -> None:
 
 
 def test_few_first_diagnoses_of_the_later_replies_are_read_wrongly_or_not() -> None:
-    """Parts 5 to 11: what is left after the general errors of each part were mended."""
+    """Parts 5 to 12: what is left after the general errors of each part were mended."""
     readings = [(folded(ranked_diagnoses(entry["reply"])), folded(entry["diagnoses"])) for entry in LATER]
     misread = [(read, label) for read, label in readings if read[:1] != label[:1]]
-    assert len(LATER) == 756
-    assert sum(bool(read) for read, _ in misread) <= 13
-    assert sum(not read for read, _ in misread) <= 3
+    assert len(LATER) == 830
+    assert sum(bool(read) for read, _ in misread) <= 17
+    assert sum(not read for read, _ in misread) <= 6
 
 
 SENTENCES = (GOLDEN / "open_sentences.txt").read_text(encoding="utf-8").splitlines()

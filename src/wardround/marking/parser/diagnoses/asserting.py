@@ -15,6 +15,7 @@ from wardround.marking.parser.diagnoses.names import (
     name_head,
     split_names,
 )
+from wardround.marking.parser.diagnoses.patterns import SUBORDINATE
 from wardround.marking.parser.diagnoses.vocabulary import one_of, read_vocabulary
 
 MAX_NAME = 8  # words of a text that may be a name alone
@@ -46,7 +47,8 @@ def asserted_disease(sentence: str) -> str | None:
     """The disease that a sentence asserts; None if it asserts none or several."""
     if names_disease(sentence) and len(sentence.split()) <= MAX_NAME:
         return None
-    for clause in _CLAUSE_END.split(_ONLY.sub(" is ", _ON_TOP.sub("first", sentence))):
+    plain = _ONLY.sub(" is ", _ON_TOP.sub("first", SUBORDINATE.sub("", sentence, count=1)))
+    for clause in _CLAUSE_END.split(plain):
         if clause and not _NOT_ASSERTED.search(clause) and (name := _disease_in(_OPENING.sub("", clause))):
             return name
     return None

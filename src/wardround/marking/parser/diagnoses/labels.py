@@ -36,13 +36,15 @@ def phrases(kind: str) -> str:
 _ROLES = [(role, re.compile(phrases(role.value), re.I)) for role in LabelRole]
 _SEPARATED = re.compile(rf"(.{{1,{MAX_LABEL}}}?)(?:\s*(?::|→|[-=]>)\s*|\?\s+|\s+[–—=-]\s+)(.*)", re.S)
 _UNSEPARATED = re.compile(
-    r"(ddx|d/d|dx|imp|differential(?! diag| incl| cons| list))\.?\s+"
+    r"(ddx|d/d|(?:top |likely |working |suspected )?dx|imp|differential(?! diag| incl| cons| list))\.?\s+"
     r"(?!(?:is|was|are|for|of|would|in|here)\b)(?=\S)(.*)",
     re.I,
 )
 _STEP = re.compile(r"(?:step|part)\s+\d{1,2}\s*[:.–—-]\s*(?=\S)", re.I)
 _PREFIX = re.compile(
-    r"(?:(?:step|part|section)\s+\d{1,2}\b|\d{1,2}[.)]|[a-h]\))?[\s:.–—-]*(?:(?:the|my|our|your)\s+)?", re.I
+    r"(?:(?:step|part|section)\s+\d{1,2}\b|\d{1,2}[.)]|[a-h]\))?[\s:.–—-]*(?:what(?:'s| is| are| would be)\s+)?"
+    r"(?:(?:the|my|our|your)\s+)?",
+    re.I,
 )
 _ABOUT_FINDINGS = re.compile(
     r"\b(?:findings?|features?|clues?|symptoms?|signs?|observations?|facts|reasons?|factors?|tests?|investigations?|steps?"
@@ -52,6 +54,7 @@ _ABOUT_FINDINGS = re.compile(
 _ABOUT_DIAGNOSES = re.compile(
     r"diagnos|differential|possibilit|considerations|\bcauses\b|\bconsider\b|\bconditions\b|rank", re.I
 )
+_SENTENCE = re.compile(r"\b(?:is|are|was|remains)\b(?!\W*\Z).*[\w)]\.?\Z", re.I)  # not "the diagnosis is:"
 _ABOUT_ONE = re.compile(
     r"\b(?:most (?:likely|probable)|final|primary|leading|main|top)\b.*\b(?:diagnosis|answer)(?: is)?\Z"
     r"|\bdiagnosis\b.*\bis\Z",
@@ -69,7 +72,7 @@ _LEADS_TO_ONE = re.compile(
 @lru_cache(4096)
 def label_role(label: str) -> LabelRole | None:
     """The role of a label; None if it is not one."""
-    label = _PREFIX.sub("", label.strip(" *_:.#>-–—"), count=1).strip()
+    label = _PREFIX.sub("", label.strip(" *_:.?#>-–—"), count=1).strip()
     if not label or len(label) > MAX_LABEL:
         return None
     if _LEADS_TO_ONE.search(label):
@@ -81,6 +84,8 @@ def heading_role(heading: str) -> LabelRole | None:
     """The role of a heading or of a line that ends with a colon: by its words, if it is not a known label."""
     if role := label_role(heading):
         return role
+    if _SENTENCE.search(heading):
+        return None
     text = heading.rstrip(" :")
     if _ABOUT_ONE.search(text):
         return LabelRole.LIKELY

@@ -8,7 +8,7 @@ MAX_WORDS = 16
 MAX_LENGTH = 180
 
 _MARKS = " *_`\"',;:.。#>|\\–—-"
-_NUMBER = re.compile(r"\(?(?:\d{1,2}[.):]|[a-hA-H]\))\s*(?=\D)")
+_NUMBER = re.compile(r"\A\(?(?:\d{1,2}[.):]|[a-hA-H]\))\s*(?=\D)")
 _SHARE = re.compile(
     r"[\s(\[,:–—-]{0,4}"
     r"(?:(?:estimated |approx\w* )?(?:probability|likelihood|confidence|certainty)(?: level)?)?[:=\s~≈]*"

@@ -7,7 +7,7 @@ from wardround.marking.parser.diagnoses.vocabulary import one_of, read_vocabular
 
 SENTENCE_END = re.compile(
     r"(?:(?<=[^\s.]{3})|(?<=\s(?:it|is|me|so)))[.!?;]+(?:\s+|\Z)|(?<=[A-Z]{2})\.\s+(?=[A-Z])"
-    r"|(?<=\d[\da-z%)])\.\s+(?=[A-Z])|\n"
+    r"|(?:(?<=\d[\da-z%)])|(?<=[a-z]\s\d))\.\s+(?=[A-Z])|\n"
 )
 CLAUSE_END = re.compile(
     r",?\s+(?:(?:even )?though|although|while|whereas)\s+"
@@ -76,9 +76,13 @@ LESS_LIKELY = re.compile(
 )
 MAKES = re.compile(
     r"\b(?:mak(?:e|es|ing)|render(?:s|ing)?|leaves?)\s+(?P<name>.+?)\s+"
-    r"(?:as )?(?:by far )?(?:the )?(?:most|far more|more likely|very|highly|leading|best"
+    r"(?:as )?(?:by far )?(?:the )?(?:most|far more|more likely|very|highly|leading|best|obvious|clear|natural|only"
     r"|prime|top|diagnosis|answer|culprit)\b"
     r"|\bmakes? (?:this|it)\s(?:an?\s)?(?P<other>(?!more|less|un|very|most|likely|clear|difficult|hard)\w.+)",
+    re.I,
+)
+TAKEN_AS = re.compile(
+    r".*\b(?:i|we|one|you)\b[^;]*\b(?:interpret|read|regard|see|view|classify|take|label)\b.*\bas\s(?:an?\s)?(?P<name>.+)",
     re.I,
 )
 CORRECTS = re.compile(

@@ -155,7 +155,7 @@ def _read_further(clause: str) -> StatedDiagnosis | None:
 
 
 def _read_choice(clause: str) -> StatedDiagnosis | None:
-    match = patterns.TOPS.match(clause) or patterns.CHOOSES.search(clause)
+    match = patterns.TOPS.match(clause) or patterns.TAKEN_AS.match(clause) or patterns.CHOOSES.search(clause)
     return _stated(LIKELY, match["name"]) if match else None
 
 
