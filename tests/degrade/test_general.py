@@ -277,6 +277,18 @@ def test_contrast_is_reduced_as_pillow_does():
     assert np.abs(degraded.astype(int) - expected).max() <= 1
 
 
+def test_a_scan_with_coloured_marks_has_grey_noise_and_a_photograph_coloured_noise():
+    parameters = {"sigma": 0.05}
+    scan = np.full((120, 160, 3), 90, np.uint8)
+    scan[40:60, 50:90] = (200, 80, 20)  # flow
+    noise = apply_parameters(scan, "gaussian_noise", 1.0, parameters, "display").image.astype(int) - scan
+    assert np.ptp(noise[:40], axis=2).max() == 0
+    assert noise[:40].std() == pytest.approx(0.05 * 255, rel=0.05)
+    photograph = np.full((120, 160, 3), (200, 150, 130), np.uint8)
+    noise = apply_parameters(photograph, "gaussian_noise", 1.0, parameters, "display").image.astype(int) - photograph
+    assert abs(np.corrcoef(noise[..., 0].ravel(), noise[..., 1].ravel())[0, 1]) < 0.05
+
+
 def test_noise_has_its_sigma_in_every_channel_and_only_grows():
     image = np.full((200, 300, 3), 128, np.uint8)
     image[..., 0] = 120

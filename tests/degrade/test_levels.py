@@ -189,6 +189,18 @@ def test_a_type_may_have_a_band_of_its_own():
     assert not list_flags(unreadable, "Artifacts", band_at(bands, 2.0, "CT", "limited_angle"))
 
 
+def test_a_faint_spot_that_ssim_hardly_sees_is_not_flagged():
+    image = real.real_image("immunohistochemistry")
+    for level, severity in (("L1", 1.0), ("L2", 2.0)):
+        quality = measure_quality(image, degrade(image, "dark_spots", level, ESTIMATED), np.ones(image.shape[:2], bool))
+        assert not list_flags(quality | {"ssim_body": 0.998}, "Artifacts", spots_band(severity))
+        assert list_flags(quality | {"psnr_body": 41.0}, "Artifacts", spots_band(severity))
+
+
+def spots_band(severity: float) -> QualityBand | None:
+    return band_at(load_profile(ESTIMATED).bands, severity, "Histopathology", "dark_spots")
+
+
 @pytest.mark.parametrize(
     ("quality", "flags"),
     [

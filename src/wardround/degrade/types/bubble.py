@@ -25,7 +25,7 @@ PLACES = 6  # that are drawn for each bubble: it lies at the one farthest from t
 SHAPE = 9  # numbers that shape a bubble
 SIZES = (0.5, 0.9)  # of the others, in radii of the first
 OUTSIDE = 1.15  # in radii: what is drawn of a bubble lies within
-NARROWEST = 1.3  # pixels: half the width of a rim
+NARROWEST = 1.3, 0.9  # pixels: half the width of a rim, on average and at its narrowest
 
 
 def bubble(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
@@ -41,7 +41,7 @@ def bubble(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
         radius = max(0.5, severity["radius"] * min(height, width) * size)
         part = box(image.shape, y, x, OUTSIDE * radius + math.ceil(REACH * blur)).place
         shape = np.array([y, x, radius, 1 - 0.1 * u[1], math.tau * u[2], 0.03 * u[3]])
-        rim = np.array([max(0.035 + 0.02 * u[4], NARROWEST / radius), *math.tau * u[5:9]])
+        rim = np.array([max(0.035 + 0.02 * u[4], NARROWEST[0] / radius), *math.tau * u[5:9]])
         corner, beneath = (part[0].start, part[1].start), gaussian(done[part], blur)
         _draw_bubble(done, beneath, corner, shape, rim, severity["rim"], opacity)
     return done.reshape(image.shape)
@@ -80,7 +80,7 @@ def _draw_bubble(
                 rho *= 1 + lobe * (4 * cos * cos - 3) * cos  # cos 3 phi
                 inside = min(1.0, max(0.0, (1 - rho) / edge + 0.5))
                 inside *= inside * (3 - 2 * inside)
-                dark, light = _rim(rho, cos, sin, rim)
+                dark, light = _rim(rho, cos, sin, rim, NARROWEST[1] / radius)
             dark *= strength
             light = strength * (light + 0.06 * inside)
             zoom = 1 - strength * 0.12 * max(0.0, 1 - rho * rho)
@@ -99,13 +99,13 @@ def _draw_bubble(
 
 
 @njit(cache=True, nogil=True)
-def _rim(rho: float, cos: float, sin: float, rim: Numbers) -> tuple[float, float]:  # pragma: no cover
+def _rim(rho: float, cos: float, sin: float, rim: Numbers, least: float) -> tuple[float, float]:  # pragma: no cover
     """How dark the rim is at a place, and how bright the lines beside it are; both change around the bubble."""
     half, wide_at, twice_at, dark_at, light_at = rim
     cos2, sin2 = 2 * cos * cos - 1, 2 * sin * cos
     once = cos * math.cos(wide_at) + sin * math.sin(wide_at)
     twice = cos2 * math.cos(twice_at) + sin2 * math.sin(twice_at)
-    width = half * (1 + 0.45 * once + 0.3 * twice)
+    width = max(half * (1 + 0.45 * once + 0.3 * twice), least)
     dark = 0.5 + 0.25 * (cos * math.cos(dark_at) + sin * math.sin(dark_at)) + 0.1 * twice
     light = max(0.0, 0.4 + 0.6 * (cos * math.cos(light_at) + sin * math.sin(light_at)))
     out = (rho - 1) / width
