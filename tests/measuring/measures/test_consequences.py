@@ -5,10 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 import measure_oracle as oracle
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_marks import made_marks, made_study, mark, measure_rows, row, votes
+from scipy.stats import t
 
 from wardround.measuring import compare
 
@@ -51,6 +53,26 @@ def test_net_benefit_agrees_with_the_oracle(ballots: list[str]) -> None:
     for percent in (5, 10, 20, 30, 50):
         expected = oracle.net_benefit(questions, Fraction(percent, 100))
         assert row(table, f"net_benefit@{percent}")["value"] == pytest.approx(expected, abs=1e-8)
+
+
+def test_few_errors_do_not_make_the_net_benefit_certain() -> None:
+    """Right is 1, wrong -1 at 50%, and two options at half of the answers each, both wrong, would be -2: the least.
+
+    So 58 right and 2 wrong of 60 have Wilson's interval of (1 - -2) / 3 and (-1 - -2) / 3 in place of 1 and -1.
+    """
+    rows = [line for case in range(60) for line in votes(case, "1" if case < 2 else "0")]
+    line = row(measure_rows(rows), "net_benefit@50")
+    share = np.array([1 / 3] * 2 + [1.0] * 58)
+    mean, z = share.mean(), t.ppf(0.975, 59)
+    n = mean * (1 - mean) / (share.var(ddof=1) / 60)
+    middle, reach = mean + z * z / (2 * n), z * np.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n))
+    ends = [3 * (middle + sign * reach) / (1 + z * z / n) - 2 for sign in (-1, 1)]
+    assert line["value"] == pytest.approx(56 / 60)
+    assert (line["low"], line["high"]) == pytest.approx(tuple(ends), abs=1e-6)
+    perfect = measure_rows([line for case in range(60) for line in votes(case, "0")])
+    line = row(perfect, "net_benefit@50")
+    assert (line["value"], line["high"]) == (1.0, 1.0)
+    assert 0.7 < line["low"] < 0.9
 
 
 def test_net_benefit_by_hand() -> None:

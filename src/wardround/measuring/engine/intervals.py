@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wardround.measuring.engine.compiled import uses_loops
-from wardround.measuring.engine.exact import Floats
+from wardround.measuring.engine.exact import Floats, exact
 from wardround.measuring.engine.measure import Measure, MeasureKind
 from wardround.measuring.engine.sums import ClusterSums, Integers
 from wardround.measuring.engine.wilson import (
@@ -85,7 +85,7 @@ def estimate_cells(measure: Measure, sums: ClusterSums) -> CellEstimates:
         ratio(*(sums.cell_total(f"{name}_{measure.group}") for name in names))
         for names in (("unparsed", "scored"), ("refused", "scorable"))
     )
-    moments = _moments(sums.row(measure.sums[0]), sums.row(measure.sums[1]), sums) if measure.kind.is_mean else None
+    moments = _moments(*_shares(measure, sums), sums) if measure.kind.is_mean_of_values else None
     worth = sums.effective_clusters(measure.cluster_sum)
     claims = _claim_share(measure, sums)
     method = _methods(measure.kind, value, clusters, (worth < FEW) | _is_extreme(measure, moments, claims))
@@ -97,6 +97,15 @@ def estimate_cells(measure: Measure, sums: ClusterSums) -> CellEstimates:
     method[(method == CALIBRATION) & (low <= 0)] = UPPER_BOUND
     n_answers, n_clusters = (np.rint(count).astype(np.int64) for count in (n, clusters))
     return CellEstimates(measure, value, n_answers, n_clusters, unparsed, refused, low, high, method)
+
+
+def _shares(measure: Measure, sums: ClusterSums) -> tuple[Floats, Floats]:
+    """The sums of a mean; values between other bounds than 0 and 1 as shares of the way between them."""
+    part, whole = (sums.row(name) for name in measure.sums[:2])
+    if measure.kind is not MeasureKind.BOUNDED:
+        return part, whole
+    lowest, highest = measure.bounds
+    return exact((part - lowest * whole) / (highest - lowest)), whole
 
 
 def _moments(part: Floats, whole: Floats, sums: ClusterSums) -> ClusterMoments:
@@ -150,6 +159,11 @@ def _interval(
     own = moments.at(chosen)
     if measure.kind is MeasureKind.RATE:
         return rate_interval_of(own, n[chosen])
+    if measure.kind is MeasureKind.BOUNDED:
+        lowest, highest = measure.bounds
+        ends = mean_interval(own.share, own.variance, worth[chosen])
+        low, high = (lowest + (highest - lowest) * end for end in ends)
+        return np.minimum(low, value[chosen]), np.maximum(high, value[chosen])
     is_signed = measure.kind is MeasureKind.SIGNED
     if is_signed:
         low, high = student(value[chosen], worth[chosen], own.variance, (-1.0, 1.0))
@@ -195,7 +209,7 @@ def jackknife(measure: Measure, sums: ClusterSums, clusters: Floats) -> Floats:
 
 def _methods(kind: MeasureKind, value: Floats, clusters: Floats, is_few: NDArray[np.bool_]) -> NDArray[np.object_]:
     chosen = np.full(len(value), BOOTSTRAP, dtype=object)
-    of_few = {MeasureKind.RATE: WILSON, MeasureKind.MEAN: WILSON}
+    of_few = dict.fromkeys((MeasureKind.RATE, MeasureKind.MEAN, MeasureKind.BOUNDED), WILSON)
     chosen[is_few] = of_few.get(kind, STUDENT)
     if kind is MeasureKind.AUROC:
         chosen[:] = SCORE

@@ -28,6 +28,7 @@ class MeasureKind(Enum):
     SIGNED = "a mean of values between -1 and 1"
     AUROC = "the share of pairs of a right and a wrong claim that confidence orders"
     CALIBRATION = "a distance that noise alone makes larger than 0"
+    BOUNDED = "a mean of values between its bounds"
     AREA = "an area between 0 and 1 whose noise is skewed: near 0 it is larger upwards"
     COMPOSITE = "any other function of sums"
     REFERENCE = "a reference for other figures: no interval"
@@ -39,9 +40,14 @@ class MeasureKind(Enum):
         return self in (MeasureKind.RATE, MeasureKind.MEAN, MeasureKind.SIGNED)
 
     @property
+    def is_mean_of_values(self) -> bool:
+        """Whether the first two sums are those of a mean of values within its bounds."""
+        return self.is_mean or self is MeasureKind.BOUNDED
+
+    @property
     def is_resampled_in_means(self) -> bool:
         """Whether a mean of several such figures has an interval: others have one of their own, or none."""
-        return self.is_mean or self is MeasureKind.COMPOSITE
+        return self.is_mean_of_values or self is MeasureKind.COMPOSITE
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,6 +25,7 @@ _INTERVALS = {
     MeasureKind.SIGNED: "signed",
     MeasureKind.AUROC: "AUROC",
     MeasureKind.CALIBRATION: "calibration",
+    MeasureKind.BOUNDED: "bounded mean",
     MeasureKind.AREA: "area",
     MeasureKind.COMPOSITE: "composite",
     MeasureKind.REFERENCE: "none",

@@ -1,6 +1,6 @@
 """Measures of what answers would lead to: errors by importance, and the net benefit of acting on options."""
 
-from wardround.measuring.engine.measure import Measure
+from wardround.measuring.engine.measure import Measure, MeasureKind
 from wardround.measuring.measures.formulas import ratio
 from wardround.measuring.measures.record import SIGNED_FRACTION, MeasureContext, MeasureRecord, composite, mean
 from wardround.measuring.measures.votes import THRESHOLDS
@@ -12,7 +12,7 @@ def _net_benefit(context: MeasureContext) -> list[Measure]:
     lowest = -odds * (100 // context.depth)  # of a question: all options that can reach the threshold are wrong
     version = f"T={context.trials}"
     fields = {"group": "choice", "requires": "benefit_of", "bounds": (lowest, 1.0), "version": version}
-    return [composite(ratio, sums, "benefit_of", **fields)]
+    return [composite(ratio, sums, "benefit_of", kind=MeasureKind.BOUNDED, **fields)]
 
 
 def _harm(context: MeasureContext) -> list[Measure]:
