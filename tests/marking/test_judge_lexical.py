@@ -164,7 +164,9 @@ def test_the_path_of_a_table_is_text(tmp_path):
         make_lexical_judge(JudgeSettings(provider="lexical", extra_body={"synonyms": 7}), tmp_path)
 
 
-PAIRS = [json.loads(line) for line in (Path(__file__).parent / "lexical_pairs.jsonl").read_text().splitlines()]
+PAIRS = [
+    json.loads(line) for line in (Path(__file__).parents[1] / "golden" / "lexical_pairs.jsonl").read_text().splitlines()
+]
 
 
 @pytest.mark.parametrize("part", ["held-out", "tuning"])
