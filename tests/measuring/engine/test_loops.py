@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from made_marks import all_kinds
 from polars.testing import assert_frame_equal
 
 from wardround.measuring import measure
-from wardround.measuring.engine import compiled, measurement
+from wardround.measuring.engine import compiled, correlation, measurement
+from wardround.measuring.engine.loops import ranks
 from wardround.measuring.engine.loops.intervals import ratio_ends
 from wardround.measuring.engine.loops.products import are_small_counts, multiply
-from wardround.measuring.engine.loops.sums import moments, number_distinct
+from wardround.measuring.engine.loops.sums import (
+    add_by_index,
+    count_options,
+    moments,
+    number_distinct,
+    product_totals,
+)
 from wardround.measuring.engine.resampling.percentiles import ENDS, percentile_intervals
 from wardround.measuring.engine.wilson import ClusterMoments
 
@@ -81,3 +93,45 @@ def test_codes_are_numbered_in_their_order() -> None:
     codes = np.array([7, 2, 7, 0, 2])
     occurring, index = number_distinct(codes, 9)
     assert (occurring.tolist(), index.tolist()) == ([0, 2, 7], [2, 1, 2, 0, 1])
+
+
+def test_products_over_cells_are_exact() -> None:
+    """0.3 * 0.7 to the nearest multiple of 2**-30, then the whole numbers 2 * 3 and 4 * 5."""
+    totals = product_totals(np.array([0.3, 2.0, 4.0]), np.array([0.7, 3.0, 5.0]), np.array([0, 1, 3]))
+    assert totals.tolist() == [round(0.3 * 0.7 * 2**30) / 2**30, 26.0]
+
+
+def test_options_are_counted_by_item() -> None:
+    item, option = np.array([0, 0, 0, 1, 2]), np.array([2, 2, 0, -1, 1], np.int16)
+    assert count_options(item, option, 3, 3).tolist() == [[1, 0, 2], [0, 0, 0], [0, 1, 0]]
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int64, np.float64])
+def test_values_of_any_type_are_added_up_by_index(dtype: type) -> None:
+    totals = add_by_index(np.array([2, 0, 2]), np.array([1, 0, 1], dtype), 4)
+    assert totals.tolist() == [0, 0, 2, 0]
+
+
+@given(arrays(np.float64, (3, 7), elements=st.sampled_from([0.0, 0.25, 0.5, 1.0, np.inf])))
+@settings(deadline=None)
+def test_ranks_are_the_means_of_places(values: np.ndarray) -> None:
+    expected = [[np.mean([k for k, v in enumerate(sorted(row)) if v == own]) for own in row] for row in values.tolist()]
+    assert ranks.mean_ranks(values).tolist() == expected
+
+
+def test_missing_values_have_the_last_ranks() -> None:
+    """As NumPy sorts them."""
+    values = np.array([[np.nan, 2.0, 1.0, np.nan, 1.0]])
+    assert ranks.mean_ranks(values).tolist() == correlation.mean_ranks(values).tolist() == [[3, 2, 0.5, 4, 0.5]]
+
+
+@given(arrays(np.float64, (2, 2, 6), elements=st.sampled_from([0.0, 0.25, 0.5])))
+@settings(deadline=None)
+def test_pairs_are_those_of_a_walk_through_all(values: np.ndarray) -> None:
+    first, second = values
+    opposed, differing = np.empty((2, 2))
+    ranks.count_pairs(first, second, opposed, differing)
+    for row in range(2):
+        pairs = [((a - b), (c - d)) for (a, c), (b, d) in combinations(zip(first[row], second[row], strict=True), 2)]
+        assert opposed[row] == sum(x * y < 0 for x, y in pairs)
+        assert differing[row] == sum(x != 0 for x, _ in pairs)

@@ -6,15 +6,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from wardround.measuring.engine import compiled
 from wardround.measuring.engine.resampling.percentiles import percentile_interval, percentile_intervals
 
+pytestmark = pytest.mark.usefixtures("with_and_without_loops")
 FEW_VALUES = st.sampled_from([0.0, 0.1, 0.5, 1.0, np.nan])
-
-
-@pytest.fixture(autouse=True, params=[False, True], ids=["numpy", "loops"])
-def _with_and_without_loops(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "_uses_loops", request.param)
 
 
 def ends_of_sorted(values: list[float]) -> tuple[float, float]:

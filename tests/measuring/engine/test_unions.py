@@ -15,6 +15,7 @@ from wardround.measuring.engine.resampling.composed import Composition, SliceSum
 from wardround.measuring.engine.resampling.unions import UnionPlan, find_unions
 
 NAMES = ("one", "two", "three")
+pytestmark = pytest.mark.usefixtures("with_and_without_loops")
 
 
 @pytest.fixture(scope="module")
@@ -27,9 +28,11 @@ def marks() -> pl.DataFrame:
 @pytest.fixture
 def composed(monkeypatch) -> list[int]:
     """How many rows were added up from those of other slices, each time that any were."""
-    counts, totals = [], Composition.totals
+    counts, add_up = [], Composition.add_up
     monkeypatch.setattr(
-        Composition, "totals", lambda composition: counts.append(len(composition.rows)) or totals(composition)
+        Composition,
+        "add_up",
+        lambda composition, totals: counts.append(len(composition.rows)) or add_up(composition, totals),
     )
     return counts
 

@@ -92,10 +92,16 @@ def _clean_questions(encoded: EncodedMarks) -> Integers:
 
 def _find_items(index: pl.DataFrame, subject: Integers, condition: Integers) -> Integers:
     """The number of the same candidate's item with this question and condition; -1 if there is none."""
-    sought = pl.DataFrame(
-        {"candidate": index["candidate"], "subject": pl.Series(subject), "condition": pl.Series(condition)}
-    ).with_columns(pl.col("subject", "condition").cast(pl.Int64))
-    known = index.select("candidate", pl.col("subject", "condition").cast(pl.Int64)).with_row_index("item")
-    matched = sought.join(known, on=("candidate", "subject", "condition"), how="left", maintain_order="left")
-    items: Integers = matched["item"].cast(pl.Int64).fill_null(-1).to_numpy()
-    return items
+    own = [index[name].cast(pl.Int64).to_numpy() for name in ("candidate", "subject", "condition")]
+    sizes = [
+        int(max(a.max(initial=0), b.max(initial=0))) + 1 for a, b in zip(own[1:], (subject, condition), strict=True)
+    ]
+
+    def code(subjects: Integers, conditions: Integers) -> Integers:
+        return (own[0] * sizes[0] + subjects) * sizes[1] + conditions
+
+    known, sought = code(own[1], own[2]), code(subject, condition)
+    order = np.argsort(known, kind="stable")
+    place = np.minimum(np.searchsorted(known, sought, sorter=order), len(known) - 1)
+    item = order[place]
+    return np.where((known[item] == sought) & (subject >= 0) & (condition >= 0), item, -1)

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from wardround.measuring.engine.compiled import uses_loops
 from wardround.measuring.engine.encode import ITEM, OUTCOMES, STRATUM, EncodedMarks
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.sums import Integers, sum_by_index
@@ -53,6 +54,20 @@ class ItemMarks:
     def total(self, values: NDArray[Any]) -> Floats:
         """The sum over the marks of each item."""
         return sum_by_index(self.item, values, self.size)
+
+    def counts(self, name: str, leave_out: Flags, least: int) -> Floats:
+        """How often each item has each whole number of a column (items x numbers), `least` of them or more."""
+        values = self.frame[name].cast(pl.Int16).fill_null(-1).to_numpy()
+        if leave_out.any():
+            values = np.where(leave_out, np.int16(-1), values)
+        size = max(least, int(values.max(initial=0)) + 1)
+        if uses_loops():
+            from wardround.measuring.engine.loops.sums import count_options
+
+            return count_options(self.item, values, self.size, size)
+        chosen = values >= 0
+        counts = np.bincount(self.item[chosen] * size + values[chosen], minlength=self.size * size)
+        return counts.reshape(self.size, size).astype(np.float64)
 
     def per_item(self, name: str) -> Floats:
         """A column that all marks of an item share, such as its number of options; nan where it is empty."""

@@ -19,6 +19,10 @@ MAX_CODES_PER_ITEM = 50  # beyond it sorting is faster than counting
 
 def sum_by_index(index: Integers, values: NDArray[Any], size: int) -> Floats:
     """The sum of the values at each index from 0 to size - 1."""
+    if uses_loops():
+        from wardround.measuring.engine.loops.sums import add_by_index
+
+        return add_by_index(index, np.ascontiguousarray(values), size)
     return np.bincount(index, weights=values, minlength=size).astype(np.float64, copy=False)
 
 
@@ -91,14 +95,21 @@ class ClusterSums:
         place = self.place[name]
         if place not in self._effective_clusters:
             row = self.rows[place]
-            squares = self.total(exact(row * row))
+            squares = self._product_total(row, row)
             worth = np.divide(self.total(row) ** 2, squares, out=np.zeros(self.cells), where=squares > 0)
             self._effective_clusters[place] = worth
         return self._effective_clusters[place]
 
     def product(self, first: str, second: str) -> Floats:
         """The sum over the clusters of every cell of the product of two sums."""
-        return self.total(exact(self.row(first) * self.row(second)))
+        return self._product_total(self.row(first), self.row(second))
+
+    def _product_total(self, first: Floats, second: Floats) -> Floats:
+        if not uses_loops():
+            return self.total(exact(first * second))
+        from wardround.measuring.engine.loops.sums import product_totals
+
+        return product_totals(first, second, self.ends)
 
     def row(self, name: str) -> Floats:
         """One sum in every entry."""

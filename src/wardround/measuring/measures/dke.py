@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wardround.core.random import stream
+from wardround.measuring.engine.compiled import uses_loops
 from wardround.measuring.engine.correlation import spearman
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.sums import Integers
@@ -41,6 +42,11 @@ def share_of_pairs(accuracy: Floats, shift: Floats) -> Floats:
     """
     fulfilled = np.zeros(accuracy.shape[:-1])
     differing = np.zeros(accuracy.shape[:-1])
+    if uses_loops() and accuracy.ndim == 2:
+        from wardround.measuring.engine.loops.ranks import count_pairs
+
+        count_pairs(np.ascontiguousarray(accuracy), np.ascontiguousarray(shift), fulfilled, differing)
+        return ratio(fulfilled, differing)
     for place in range(1, accuracy.shape[-1]):  # one row of pairs at a time: memory does not grow with the pairs
         accuracy_difference = accuracy[..., :place] - accuracy[..., place, None]
         shift_difference = shift[..., :place] - shift[..., place, None]

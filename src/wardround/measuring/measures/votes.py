@@ -15,13 +15,8 @@ WORST = (1, 2, 4, 8, 16)
 
 def count_votes(marks: ItemMarks) -> Floats:
     """The number of votes for each option (items x options, in the case's own order)."""
-    option = marks.floats("option")
-    is_vote = ~np.isnan(option) & ~marks.flags("open")
-    item, chosen = marks.item[is_vote], option[is_vote].astype(np.int64)
     options = int(np.nan_to_num(marks.per_item("k")).max(initial=1.0))
-    options = max(options, int(chosen.max(initial=0)) + 1)
-    counts = np.bincount(item * options + chosen, minlength=marks.size * options)
-    return counts.reshape(marks.size, options).astype(float)
+    return marks.counts("option", marks.flags("open"), options)
 
 
 def vote_sums(marks: ItemMarks, votes: Floats, outcomes: dict[str, Floats], trials: int) -> dict[str, Floats]:

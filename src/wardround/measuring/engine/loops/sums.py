@@ -1,5 +1,7 @@
 """Sums over items and over clusters, each in one pass."""
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -16,6 +18,25 @@ def add_up(column: Floats, item: NDArray[np.int32], row: NDArray[np.int32], tota
     totals[:] = 0.0
     for i in range(len(item)):
         totals[row[i]] += column[item[i]]
+
+
+@njit(cache=True, nogil=True)
+def add_by_index(index: Integers, values: NDArray[Any], size: int) -> Floats:  # pragma: no cover
+    """The sum of the values at each index; flags count as 1."""
+    totals = np.zeros(size)
+    for i in range(len(index)):
+        totals[index[i]] += values[i]
+    return totals
+
+
+@njit(cache=True, nogil=True)
+def count_options(item: Integers, option: NDArray[np.int16], items: int, options: int) -> Floats:  # pragma: no cover
+    """How often each item has each option (items x options); a negative one is none."""
+    counts = np.zeros((items, options))
+    for i in range(len(item)):
+        if option[i] >= 0:
+            counts[item[i], option[i]] += 1.0
+    return counts
 
 
 @njit(cache=True, nogil=True)
@@ -38,6 +59,18 @@ def number_distinct(codes: Integers, size: int) -> tuple[Integers, Integers]:  #
     for i in range(len(codes)):
         index[i] = number[codes[i]]
     return occurring, index
+
+
+@njit(cache=True, nogil=True)
+def product_totals(first: Floats, second: Floats, ends: Integers) -> Floats:  # pragma: no cover
+    """The sum over the entries of each cell of the exact products of two sums."""
+    totals = np.empty(len(ends) - 1)
+    for cell in range(len(totals)):
+        total = 0.0
+        for i in range(ends[cell], ends[cell + 1]):
+            total += np.rint(first[i] * second[i] * PER_QUANTUM) * QUANTUM
+        totals[cell] = total
+    return totals
 
 
 @njit(cache=True, nogil=True)

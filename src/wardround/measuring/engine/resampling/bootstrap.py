@@ -111,7 +111,8 @@ def resampled_sums(blocks: Sequence[SumBlock], clusters: int, seed: int) -> Iter
     if uses_loops() and are_weights_cached(clusters):
         for group in groups:
             cluster, rows, places = _stack([blocks[number] for number in group])
-            totals = _product(rows, cluster, clusters, seed)
+            totals = np.empty((len(rows), RESAMPLES))
+            resample_rows(SumBlock(cluster, rows), np.arange(len(rows)), totals, clusters, seed)
             yield from ((number, ResampledSums(totals, place)) for number, place in zip(group, places, strict=True))
         return
     # with cached weights each group is used while its product is still in the processor's cache
@@ -141,16 +142,15 @@ def _multiply(
         yield from ((number, ResampledSums(total, place)) for number, place in zip(group, places, strict=True))
 
 
-def _product(rows: Floats, cluster: Integers, clusters: int, seed: int) -> Floats:
-    """The rows of these clusters in every resample, by a loop that takes the counts as they are stored."""
+def resample_rows(block: SumBlock, chosen: Integers, totals: Floats, clusters: int, seed: int) -> None:
+    """Puts some rows of a block in every resample into those of `totals`, by a loop over the weights as stored."""
     from wardround.measuring.engine.loops.products import are_small_counts, multiply
 
-    totals, counts = np.empty((len(rows), RESAMPLES)), _packed_weights(clusters, seed)
+    rows, weights = block.sums[chosen], _packed_weights(clusters, seed)
     are_small = are_small_counts(rows, MAX_SINGLE / clusters)
-    for chosen, dtype in ((are_small, np.float32), (~are_small, np.float64)):
-        if chosen.any():
-            multiply(rows[chosen].astype(dtype, copy=False), cluster, counts, np.flatnonzero(chosen), totals)
-    return totals
+    for of_type, dtype in ((are_small, np.float32), (~are_small, np.float64)):
+        if of_type.any():
+            multiply(rows[of_type].astype(dtype, copy=False), block.cluster, weights, chosen[of_type], totals)
 
 
 def _are_small_counts(rows: Floats, clusters: int) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from wardround.measuring.engine.compiled import uses_loops
 from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.known_sums import DIFFERENCES
 from wardround.measuring.engine.resampling.bootstrap import RESAMPLES, ResampledSums, SumBlock
@@ -42,7 +43,7 @@ class SliceSums:
         )
         sums = self.block.sums
         holds = ~np.isin(row, np.concatenate([first, second]))
-        holds[holds] = (sums[row[holds]] == sums[first[holds]] - sums[second[holds]]).all(axis=1)
+        holds[holds] = _are_differences(sums, row[holds], first[holds], second[holds])
         return row[holds], first[holds], second[holds]
 
 
@@ -70,12 +71,19 @@ class Composition:
     rows: Integers
     parts: list[tuple[Part, Integers]]  # with the rows of each part
 
-    def totals(self) -> Floats:
+    def add_up(self, totals: Floats) -> None:
+        """Puts the sums of the parts into the rows of `totals`."""
+        if uses_loops():
+            from wardround.measuring.engine.loops.unions import add_rows
+
+            for number, (part, part_rows) in enumerate(self.parts):
+                add_rows(totals, self.rows, part.totals, part_rows, number == 0)
+            return
         (first, rows), *others = self.parts
-        totals: Floats = first.totals[rows]
+        added = first.totals[rows]
         for part, part_rows in others:
-            totals += part.totals[part_rows]
-        return totals
+            added += part.totals[part_rows]
+        totals[self.rows] = added
 
 
 @dataclass(frozen=True)
@@ -92,11 +100,20 @@ class KnownRows:
             return drawn
         totals = np.empty((len(self.is_left), RESAMPLES))
         totals[self.is_left] = drawn.all_rows()
-        for composition in self.compositions:
-            totals[composition.rows] = composition.totals()
-        row, first, second = self.differences
-        totals[row] = totals[first] - totals[second]
+        self.fill(totals)
         return ResampledSums(totals)
+
+    def fill(self, totals: Floats) -> None:
+        """Puts all other rows beside those that were resampled."""
+        for composition in self.compositions:
+            composition.add_up(totals)
+        row, first, second = self.differences
+        if uses_loops():
+            from wardround.measuring.engine.loops.unions import put_differences
+
+            put_differences(totals, row, first, second)
+        else:
+            totals[row] = totals[first] - totals[second]
 
 
 class KnownSums:
@@ -136,10 +153,14 @@ class KnownSums:
 
     def keep(self, sums: SliceSums, resampled: ResampledSums) -> None:
         """Keeps the sums of a slice if another one needs them, as far as there is room."""
-        size = sums.bytes_resampled
-        if sums.is_whole and sums.slice in self._last_uses and self._bytes + size <= MAX_KNOWN_BYTES:
+        if self.keeps(sums):
             self._parts[sums.slice] = Part(sums, resampled.all_rows())
-            self._bytes += size
+            self._bytes += sums.bytes_resampled
+
+    def keeps(self, sums: SliceSums) -> bool:
+        """Whether the sums of a slice are to be kept."""
+        is_used = sums.is_whole and sums.slice in self._last_uses
+        return is_used and self._bytes + sums.bytes_resampled <= MAX_KNOWN_BYTES
 
     def drop(self, slicing: int) -> None:
         """Drops what no slicing after this one needs."""
@@ -149,11 +170,26 @@ class KnownSums:
 
 def _are_sums(whole: SumBlock, rows: Integers, parts: list[tuple[SumBlock, Integers]]) -> NDArray[np.bool_]:
     """Whether each of these rows is the sum of one row of every part, in every cluster."""
-    added = np.zeros((len(rows), len(whole.cluster)))
+    left = whole.sums[rows]
     for block, part_rows in parts:
         place = np.minimum(np.searchsorted(whole.cluster, block.cluster), len(whole.cluster) - 1)
         if not np.array_equal(whole.cluster[place], block.cluster):
             return np.zeros(len(rows), bool)
-        added[:, place] += block.sums[part_rows]
-    flags: NDArray[np.bool_] = (added == whole.sums[rows]).all(axis=1)
+        if uses_loops():
+            from wardround.measuring.engine.loops.unions import take_off
+
+            take_off(left, block.sums, part_rows, place)
+        else:
+            left[:, place] -= block.sums[part_rows]
+    return ~left.any(axis=1)
+
+
+def _are_differences(sums: Floats, row: Integers, first: Integers, second: Integers) -> NDArray[np.bool_]:
+    """Whether each of these rows is one row minus another, in every cluster."""
+    if uses_loops():
+        from wardround.measuring.engine.loops.unions import are_differences
+
+        found: NDArray[np.bool_] = are_differences(sums, row, first, second)
+        return found
+    flags: NDArray[np.bool_] = (sums[row] == sums[first] - sums[second]).all(axis=1)
     return flags

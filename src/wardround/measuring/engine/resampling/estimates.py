@@ -12,11 +12,18 @@ from wardround.measuring.engine.exact import Floats
 from wardround.measuring.engine.intervals import ALIKE, BOOTSTRAP, SHARE_OF_RESAMPLES, CellEstimates, without_spread
 from wardround.measuring.engine.known_sums import shared_by_differences
 from wardround.measuring.engine.measure import Measure
-from wardround.measuring.engine.resampling.bootstrap import RESAMPLES, ResampledSums, SumBlock, resampled_sums
+from wardround.measuring.engine.resampling.bootstrap import (
+    RESAMPLES,
+    ResampledSums,
+    SumBlock,
+    are_weights_cached,
+    resample_rows,
+    resampled_sums,
+)
 from wardround.measuring.engine.resampling.composed import KnownSums, SliceSums
 from wardround.measuring.engine.resampling.percentiles import ENDS, percentile_intervals
 from wardround.measuring.engine.resampling.unions import UnionPlan
-from wardround.measuring.engine.sums import ClusterSums, Integers, distinct
+from wardround.measuring.engine.sums import ClusterSums, Integers, SumStorage, distinct
 from wardround.measuring.measures.formulas import ratio
 
 MAX_PENDING_BYTES = 96_000_000  # of sums
@@ -52,6 +59,7 @@ class Resampling:
         self._known = KnownSums(plan or UnionPlan(()))
         self._pending: list[tuple[SliceSums, list[PendingEstimates]]] = []
         self._pending_bytes = 0
+        self._storage = SumStorage()
 
     def add(self, estimates: list[CellEstimates], sums: ClusterSums, slicing: int) -> None:
         """Adds the cells that need resampling; the candidates of a slice are added up in one product."""
@@ -113,6 +121,16 @@ class Resampling:
     def _resample(self, slices: list[SliceSums]) -> Iterator[tuple[int, ResampledSums]]:
         """The number of each slice, and its sums in every resample: those that are not known are drawn."""
         known = [self._known.find(sums) for sums in slices]
+        if uses_loops() and are_weights_cached(self._clusters):
+            for number, (sums, rows) in enumerate(zip(slices, known, strict=True)):
+                shape = len(sums.block.sums), RESAMPLES
+                totals = np.empty(shape) if self._known.keeps(sums) else self._storage.rows(*shape)
+                resample_rows(sums.block, np.flatnonzero(rows.is_left), totals, self._clusters, self._seed)
+                rows.fill(totals)
+                resampled = ResampledSums(totals)
+                self._known.keep(sums, resampled)
+                yield number, resampled
+            return
         blocks = [
             SumBlock(sums.block.cluster, sums.block.sums if rows.is_left.all() else sums.block.sums[rows.is_left])
             for sums, rows in zip(slices, known, strict=True)
