@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -206,10 +206,9 @@ def _criterion_axes(source: pl.LazyFrame) -> list[str]:
 
 
 def _row(source: pl.LazyFrame, expressions: dict[str, pl.Expr], *, at_once: bool) -> dict[str, Any]:
-    """The one value of every expression, by name."""
-    if at_once:
-        return source.select(**expressions).collect().row(0, named=True)
-    return {name: source.select(expression).collect().item() for name, expression in expressions.items()}
+    """The one value of every expression, by name; of many marks, parts of a few columns at a time are in memory."""
+    engine: Literal["in-memory", "streaming"] = "in-memory" if at_once else "streaming"
+    return source.select(**expressions).collect(engine=engine).row(0, named=True)
 
 
 def _refused_as(source: pl.LazyFrame, study: Study) -> str | None:

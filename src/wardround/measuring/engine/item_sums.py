@@ -71,7 +71,10 @@ class ItemMarks:
 
     def per_item(self, name: str) -> Floats:
         """A column that all marks of an item share, such as its number of options; nan where it is empty."""
-        return self.floats(name)[self.first]
+        if not self.has(name):
+            return np.full(self.size, np.nan)
+        values: Floats = self.frame[name].gather(self.first).cast(pl.Float64).to_numpy()
+        return values
 
     def first_only(self) -> "ItemMarks":
         """The first mark of each item, in the order of items."""

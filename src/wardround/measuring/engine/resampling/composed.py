@@ -181,7 +181,8 @@ def _are_sums(whole: SumBlock, rows: Integers, parts: list[tuple[SumBlock, Integ
             take_off(left, block.sums, part_rows, place)
         else:
             left[:, place] -= block.sums[part_rows]
-    return ~left.any(axis=1)
+    flags: NDArray[np.bool_] = (left == 0).all(axis=1)
+    return flags
 
 
 def _are_differences(sums: Floats, row: Integers, first: Integers, second: Integers) -> NDArray[np.bool_]:
