@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import resource
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from typing import Any
 import orjson
 
 from perf.null_server import received
+
+KEEPS_NOTHING_COMPILED = "PYTHONDONTWRITEBYTECODE"  # with it every start compiles anew what a user compiles once
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,11 @@ def measure(module: str, *arguments: object, url: str | None = None, python: str
     """
     calls, size = received(url) if url else (0, 0)
     command = [python, "-m", module, *map(str, arguments)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program, Watch(program.pid) as watch:
+    environment = {name: value for name, value in os.environ.items() if name != KEEPS_NOTHING_COMPILED}
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as program,
+        Watch(program.pid) as watch,
+    ):
         output, _ = program.communicate()
     if program.returncode:
         raise SystemExit(f"{module} failed with exit code {program.returncode}")

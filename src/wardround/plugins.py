@@ -12,11 +12,12 @@ Each room asks `extensions(group)` beside its own table of built-ins; docs/plugi
 """
 
 import os
+import re
 import runpy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, distribution, entry_points
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -145,7 +146,21 @@ def _load_files_of_environment() -> None:
 
 
 def _origin(entry: EntryPoint) -> str:
-    return f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
+    if entry.dist is None:
+        return entry.value
+    return " ".join(_metadata_field(entry.dist, field) for field in ("Name", "Version"))
+
+
+def package_version(name: str) -> str:
+    """The version of an installed package."""
+    return _metadata_field(distribution(name), "Version")
+
+
+def _metadata_field(package: Distribution, field: str) -> str:
+    """A field such as Name, from the first lines: `importlib.metadata.version` parses the whole description as mail."""
+    head, _, _ = (package.read_text("METADATA") or "").partition("\n\n")
+    line = re.search(rf"^{field}: *(\S+)[ \r]*$", head, re.MULTILINE)
+    return line[1] if line is not None else package.metadata[field]
 
 
 def _load_entry(entry: EntryPoint) -> Any:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from wardround.asking.applicable import StudyRules, inapplicable_reason
@@ -31,7 +31,7 @@ from wardround.core.random import seeded
 from wardround.core.study import CandidateSettings, Study
 from wardround.core.text import LETTERS
 from wardround.degrade.recipe import add_degradations
-from wardround.degrade.severities import load_profile
+from wardround.degrade.severities import CLINICAL, Profile, load_profile
 
 # alternatives of the first token: as many as common servers return; a model in our own memory can give more
 LOGPROBS, LOCAL_LOGPROBS = 20, 1500
@@ -80,8 +80,9 @@ class Renderer:
     def __init__(self, study: Study, cases: CaseSet, prompts: Prompts, fingerprint: Callable[[str], str]) -> None:
         self._study, self._cases, self._prompts, self._fingerprint = study, cases, prompts, fingerprint
         self._probes = Probes(cases, study.seed)
-        self.profile = load_profile(study.severities, prompts.folder)
         degradations = study.conditions.get("degradation", [])
+        if study.severities != CLINICAL:  # a table that cannot be read is refused even if no condition uses it
+            _ = self.profile
         for value in degradations:
             if "@" in value:  # an unknown type, or one that the profile lacks, is refused before anything is asked
                 self.profile.at(*parse_degradation(value))
@@ -92,6 +93,11 @@ class Renderer:
         self._parts: dict[tuple[Any, ...], tuple[dict[str, Any], ImagePart]] = {}
         self._swap = lru_cache(CACHED_IMAGES)(self._find_swap)
         self._rules = StudyRules(study.literature, self._probes, self.find_swap, "none" in degradations)
+
+    @cached_property
+    def profile(self) -> Profile:
+        """The severities of degradations."""
+        return load_profile(self._study.severities, self._prompts.folder)
 
     def render(
         self,
@@ -165,16 +171,16 @@ class Renderer:
     ) -> tuple[bytes, bool]:
         """The key of the Ask that `render` makes of a question for which `is_plain` holds; whether it shows images."""
         texts = question.prompt, format_options(question.options, order) if question.options else ""
-        can_be_framed = len(case.questions) >= MIN_FRAMED and fits(texts[0]) and fits(texts[1])
-        cache, place = self._cache.of(case), (question.kind, condition.json, candidate.name, identity.json)
         has_own_content = question.images is not None or condition.degradation != "none"
-        if can_be_framed and not has_own_content and place in cache:
-            frame, with_images = cache[place]
+        can_be_framed = not has_own_content and len(case.questions) >= MIN_FRAMED and fits(texts[0]) and fits(texts[1])
+        cache, place = self._cache.of(case), (question.kind, condition.json, candidate.name, identity.json)
+        if can_be_framed and (known := cache.get(place)) is not None:
+            frame, with_images = known
             return frame.key(*texts), with_images
         content = self._content(case, question, condition, candidate.sees)
         check_degraded_images(case, question, condition, content.parts)
         with_images = bool(content.parts)
-        if can_be_framed and not has_own_content:
+        if can_be_framed:
             places = (QUESTION_PLACE, OPTIONS_PLACE)
             frame = make_frame(self._plain_json(content, question, condition, candidate, identity, places))
             if frame is not None:
@@ -226,10 +232,14 @@ class Renderer:
     def inapplicable_reason(self, case: Case, question: Question, condition: Condition) -> str | None:
         """`inapplicable_reason` for this study; what the plain questions of a case share is decided once."""
         is_plain = question.images is None and not question.degradations and len(question.options or ()) <= len(LETTERS)
+        if is_plain and condition.is_ordinary:
+            for image in case.images:
+                if image.degradations:
+                    break
+            else:
+                return None
         if not is_plain or condition.probe != "none" or condition.carry != "own":
             return inapplicable_reason(case, question, condition, self._rules)
-        if condition.is_ordinary and not any(image.degradations for image in case.images):
-            return None
         key = (condition.json, question.kind)
         cache = self._cache.of(case)
         if key not in cache:

@@ -28,7 +28,10 @@ def question_images(question: Question, images: list[int]) -> list[int]:
 def shown_image_numbers(case: Case, question: Question, condition: Condition) -> list[int]:
     """The numbers of the images that are shown with a question."""
     _, images = resolve_telling(case, condition)
-    return [number for number in question_images(question, images) if not is_left_out(case.images[number], condition)]
+    numbers = question_images(question, images)
+    if condition.without == "none":
+        return numbers
+    return [number for number in numbers if not is_left_out(case.images[number], condition)]
 
 
 def shown_modalities(case: Case, question: Question, condition: Condition) -> str:

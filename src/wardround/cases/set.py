@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 from array import array
 from collections.abc import Iterable, Iterator
@@ -27,6 +28,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 OBJECTS_OF_CASES = 10_000_000  # between two looks for cycles: cases have none, and each look goes through all of them
 MAX_CACHED_BYTES = 20_000_000  # of a file whose cases stay in memory, which takes five to ten times as much
 MAX_LISTED_FILES = 20_000  # of one folder of images
+PLAIN_PATH = re.compile(r"[^./\\][^/\\]*(?:/[^./\\][^/\\]*)*" if os.sep == "/" else "(?!)")  # without `.` and `..`
 
 
 class CaseSet:
@@ -37,6 +39,7 @@ class CaseSet:
         self._check_images = check_images
         self.folder = file.parent
         self._root = os.path.abspath(self.folder)
+        self._inside = os.path.join(self._root, "")
         self.problems: list[Problem] = []
         self.question_count = 0
         self.hash = ""
@@ -201,6 +204,8 @@ class CaseSet:
         """The same as text, in a third of the time."""
         if leaves_folder(image.path):
             raise BadInput(self.file, f"{image.path!r} leads out of the case set's folder", field="images.path")
+        if PLAIN_PATH.fullmatch(image.path):  # in a third of the time
+            return self._inside + image.path
         return os.path.normpath(os.path.join(self._root, image.path))
 
     def copy_image(self, image: Image, target: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from wardround.core.canonical import canonical_json, hash_text
@@ -136,7 +137,7 @@ class Ask:
         json = ask_json(self.identity, self.sampling, messages, tools)  # composed, as many Asks share parts of it
         object.__setattr__(self, "key", hash_text(json))
 
-    @property
+    @cached_property
     def images(self) -> list[ImagePart]:
         return [part for message in self.messages for part in message.parts if isinstance(part, ImagePart)]
 
@@ -183,7 +184,8 @@ class Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields that differ from their defaults, in a fixed order."""
-        record = {name: value for name in self.__slots__ if (value := getattr(self, name)) or name == "text"}
+        named = zip(self.__slots__, _answer_values(self), strict=True)
+        record = {name: value for name, value in named if value or name == "text"}
         if self.text_logprob is not None:
             record["foretold"] = [*record.pop("text_logprob")]
         return record
@@ -208,3 +210,6 @@ class Answer:
             person=record.get("person"),
             text_logprob=TextLogprob(*record["foretold"]) if "foretold" in record else None,
         )
+
+
+_answer_values = attrgetter(*Answer.__slots__)

@@ -21,6 +21,8 @@ class BudgetTracker:
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
+        named = [(name, getattr(budget, name)) for name in ("requests", "tokens", "money")]
+        self._limits: list[tuple[str, float]] = [(name, limit) for name, limit in named if limit is not None]
         self.requests = 0
         self.tokens = 0
         self.money = 0.0
@@ -32,7 +34,7 @@ class BudgetTracker:
     def of_study(cls, study: Study, store: AnswerStore) -> BudgetTracker:
         """With what earlier starts spent on its candidates, its judge and its reader."""
         tracker = cls(study.budget)
-        if all(limit is None for _, limit in tracker._limits):
+        if not tracker._limits:
             return tracker  # what was spent does not matter, and adding it up reads every call
         callers = [(study.name, candidate) for candidate in study.candidates]
         if study.judge is not None:
@@ -55,7 +57,7 @@ class BudgetTracker:
 
     def charge_request(self) -> None:
         """Counts a request before it is sent, whether it succeeds or not. What batches may take is left to them."""
-        if reason := self.reached:
+        if (reason := self.reached) is not None:
             raise BudgetReached(reason)
         self.requests += 1
 
@@ -94,21 +96,17 @@ class BudgetTracker:
         most = f"{item.tokens_in + item.tokens_out:,} tokens"
         if cost := _batch_price(candidate, item):
             most += f" or {cost:.4g} USD"
-        limits = (f"{limit:g} {name}" for name, limit in self._limits if limit is not None)
+        limits = (f"{limit:g} {name}" for name, limit in self._limits)
         self._too_little = (
             f"the budget of {' and '.join(limits)} leaves too little for another Ask, which may take {most}"
         )
-
-    @property
-    def _limits(self) -> list[tuple[str, float | None]]:
-        return [(name, getattr(self._budget, name)) for name in ("requests", "tokens", "money")]
 
     @property
     def reached(self) -> str | None:
         """Which limit is reached, as a sentence; None if none is."""
         for name, limit in self._limits:
             spent, reserved_for_batches = getattr(self, name), getattr(self, f"reserved_{name}", 0)
-            if limit is not None and spent + reserved_for_batches >= limit:
+            if spent + reserved_for_batches >= limit:
                 by_batches = "" if spent >= limit else " or reserved by batches under way"
                 return f"the budget of {limit:g} {name} is spent{by_batches}"
         return self._too_little

@@ -5,8 +5,9 @@ import random
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from math import ceil
 from typing import Any, TypeVar
 
@@ -33,7 +34,7 @@ from wardround.running.pacing.concurrency import Pace
 from wardround.running.pacing.minute_limits import MinuteLimits
 from wardround.running.pacing.prefixes import WarmPrefixes
 from wardround.running.pacing.rate import CallRate
-from wardround.running.store import AnswerKey, AnswerStore, Call
+from wardround.running.store import AnswerKey, AnswerStore, Call, StoredAnswer
 
 FIRST_WAIT = 0.25
 MAX_BACKOFF = 8.0
@@ -105,6 +106,7 @@ class Caller:
         self._ending = asyncio.Event()  # set when no further attempt is made
         self.budget = budget
         self._run, self._store, self._encoder = run, store, encoder
+        self._address = settings.address
         self._reached = False
         self._replies = 0
         self._answered: dict[bool, Request] = {}  # with and without images, one that was answered
@@ -113,8 +115,11 @@ class Caller:
         self._down_since: float | None = None
         self._limited_since: float | None = None
 
-    async def fetch(self, request: Request) -> list[Answer]:
-        """One committed answer per trial of the request. What another run is asking for is waited for."""
+    async def fetch(self, request: Request, stored_before: dict[int, StoredAnswer] | None = None) -> list[Answer]:
+        """One committed answer per trial of the request. What another run is asking for is waited for.
+
+        `stored_before` gets the answers that were stored before, by trial.
+        """
         request = await self.with_images(request)
         keys = {trial: AnswerKey(request.ask.key, trial, request.turn) for trial in request.trials}
 
@@ -122,11 +127,15 @@ class Caller:
             return self.is_ending or all(self._store.has(key) for key in keys.values())
 
         async with self._store.leases.hold(request.ask.key, request.turn, are_stored, MAX_LEASE_SECONDS):
-            answers = {trial: answer for trial, key in keys.items() if (answer := self._store.get(key)) is not None}
+            stored = {trial: answer for trial, key in keys.items() if (answer := self._store.find(key)) is not None}
+            if not stored:
+                return await self._fetch_all(request)
+            if stored_before is not None:
+                stored_before.update(stored)
+            answers = {trial: answer for trial, (answer, _) in stored.items()}
             missing = tuple(trial for trial in request.trials if trial not in answers)
             if missing:
-                remaining = request if missing == request.trials else replace(request, trials=missing)
-                answers |= zip(missing, await self._fetch_all(remaining), strict=True)
+                answers |= zip(missing, await self._fetch_all(replace(request, trials=missing)), strict=True)
         return [answers[trial] for trial in request.trials]
 
     async def _fetch_all(self, request: Request) -> list[Answer]:
@@ -192,7 +201,7 @@ class Caller:
             raise self._give_up_refused(request, message)
         refusal = Answer("", finish=finish, refusal=message, images=request.image_hashes)
         self.tally.refused += len(request.trials)
-        call = Call(self._run, self.settings.name, 0, 0, self.settings.address)
+        call = Call(self._run, self.settings.name, 0, 0, self._address)
         return await self._commit(request, [refusal] * len(request.trials), call)
 
     def _give_up_refused(self, request: Request, message: str) -> GaveUp:
@@ -201,26 +210,40 @@ class Caller:
 
     async def run_all(self, ask: Callable[[T], Coroutine[Any, Any, None]], items: Iterable[T]) -> bool:
         """Asks all items, a limited number at a time; returns False if it is ending before all were started."""
-        window = asyncio.Semaphore(2 * self.candidate.max_concurrency + 16)
+        waiting, are_all_started = iter(items), True
+
+        async def ask_in_turn(item: T) -> None:
+            nonlocal are_all_started
+            await ask(item)
+            for item in waiting:  # each goes on with the next one: a task for each item would take half as long again
+                if self.is_ending:
+                    are_all_started = False
+                    return
+                await ask(item)
+
         async with asyncio.TaskGroup() as group:
-            for item in items:
-                await window.acquire()
+            for item in islice(waiting, 2 * self.candidate.max_concurrency + 16):
                 if self.is_ending:
                     return False
-                group.create_task(ask(item)).add_done_callback(lambda _: window.release())
-        return True
+                group.create_task(ask_in_turn(item))
+        return are_all_started
 
     async def with_images(self, request: Request) -> Request:
         """The request with its images encoded."""
         if not request.ask.images and not request.images:
             return request
-        images = [await self._encoder.encode(part) for part in request.ask.images]
-        return replace(request, images=tuple(images))
+        return request.with_images([await self._encoder.encode(part) for part in request.ask.images])
 
     async def _attempt(self, request: Request) -> list[Answer]:
         """The committed answers of one call. Where input costs money, Asks that begin alike wait for the first."""
-        async with self._prefixes.after_first(request.ask) if self._prefixes else nullcontext():
-            return await self.call(request, lambda reply, call: self._commit(request, reply.answers, call))
+
+        def keep(reply: Reply, call: Call) -> Coroutine[Any, Any, list[Answer]]:
+            return self._commit(request, reply.answers, call)
+
+        if self._prefixes is None:
+            return await self.call(request, keep)
+        async with self._prefixes.after_first(request.ask):
+            return await self.call(request, keep)
 
     async def call(self, request: Request, keep: Callable[[Reply, Call], Awaitable[T]], purpose: str = "answer") -> T:
         """One call, counted in pace, budget and tally; its reply is kept before its slot is freed."""
@@ -296,7 +319,7 @@ class Caller:
         cost = share * price(self.settings, tokens_in, tokens_out, *(cached := (reply.cached_in, reply.cache_writes)))
         self.tally.money += cost
         self.budget.charge_tokens(tokens_in + tokens_out, cost)
-        name, address = self.settings.name, reply.address or self.settings.address
+        name, address = self.settings.name, reply.address or self._address
         return Call(self._run, name, tokens_in, tokens_out, address, is_estimated, purpose, *cached)
 
     async def _commit(self, request: Request, answers: list[Answer], call: Call) -> list[Answer]:

@@ -4,12 +4,14 @@ import asyncio
 import os
 import signal
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from pathlib import Path
 
 from wardround.cases.encoded_image import EncodedImage
+from wardround.cases.images.file_hash import FileHash
 from wardround.cases.images.plain_png import may_be_sent_as_it_is, render_plain
 from wardround.core.ask import ImagePart
 from wardround.core.canonical import sha256_file
@@ -19,6 +21,7 @@ from wardround.degrade.recipe import render_degraded
 from wardround.running.store import AnswerStore
 
 HASHES_PER_WRITE = 256
+FILES_AT_ONCE, READERS = 32, 4  # that planning has read together, and the threads that read them
 MAX_CACHED_BYTES = 96 * 2**20
 
 
@@ -34,12 +37,12 @@ class Fingerprints:
 
     def __init__(self, store: AnswerStore) -> None:
         self._store = store
-        self._known: dict[str, str] = {}
+        self._known: dict[str, FileHash] = {}
         self._stored: dict[str, tuple[int, int, str]] = {}  # of folders that were loaded
         self._new: list[tuple[str, int, int, str]] = []
 
     @property
-    def known(self) -> Mapping[str, str]:
+    def known(self) -> Mapping[str, FileHash]:
         """The hash of every file that was asked for."""
         return self._known
 
@@ -50,8 +53,18 @@ class Fingerprints:
     async def learn(self, file: str) -> None:
         """Reads one file and makes its hash known."""
         await asyncio.to_thread(self._read, file)
-        if len(self._new) >= HASHES_PER_WRITE:
-            self.save()
+        self._save_many()
+
+    async def learn_all(self, files: Sequence[str]) -> None:
+        """Reads files, several at once, and makes their hashes known; not those that cannot be read."""
+        shares = [files[reader::READERS] for reader in range(min(READERS, len(files)))]
+        await asyncio.gather(*(asyncio.to_thread(self._read_readable, share) for share in shares))
+        self._save_many()
+
+    def _read_readable(self, files: Sequence[str]) -> None:
+        for file in files:
+            with suppress(BadInput):
+                self._read(file)
 
     def read(self, file: str) -> str:
         """The hash of a file, which is read now if it is not known."""
@@ -59,7 +72,7 @@ class Fingerprints:
             return self(file)
         except UnknownFingerprint:
             self._read(file)
-            return self._known[file]
+            return self._known[file].sha256
 
     def _read(self, file: str) -> None:
         try:
@@ -67,8 +80,12 @@ class Fingerprints:
             sha256 = sha256_file(file)
         except OSError as error:
             raise _unreadable(file, error) from None
-        self._known[file] = sha256
+        self._known[file] = FileHash(status.st_size, status.st_mtime_ns, sha256)
         self._new.append((file, status.st_size, status.st_mtime_ns, sha256))
+
+    def _save_many(self) -> None:
+        if len(self._new) >= HASHES_PER_WRITE:
+            self.save()
 
     def save(self) -> None:
         """Stores new hashes, so that the next start need not read the files again."""
@@ -76,23 +93,23 @@ class Fingerprints:
         self._new = []
 
     def __call__(self, file: str) -> str:
-        sha256 = self._known.get(file)
-        if sha256 is None:
-            sha256 = self._known[file] = self._stored_hash(file)
-        return sha256
+        known = self._known.get(file)
+        if known is None:
+            known = self._known[file] = self._stored_hash(file)
+        return known.sha256
 
-    def _stored_hash(self, file: str) -> str:
+    def _stored_hash(self, file: str) -> FileHash:
         stored = self._stored.get(file) or self._store.known_file(file)
         if stored is None:
             raise UnknownFingerprint(file)
-        size, changed, sha256 = stored
+        hashed = FileHash(*stored)
         try:
             status = os.stat(file)
         except OSError as error:
             raise _unreadable(file, error) from None
-        if (size, changed) != (status.st_size, status.st_mtime_ns):
+        if not hashed.is_of(status):
             raise UnknownFingerprint(file)
-        return sha256
+        return hashed
 
 
 def _unreadable(file: str, error: OSError) -> BadInput:
@@ -102,8 +119,10 @@ def _unreadable(file: str, error: OSError) -> BadInput:
 class ImageEncoder:
     """Encodes images in worker processes, reads those that are sent as they are, and caches the latest in memory."""
 
-    def __init__(self, workers: int | None = None) -> None:
+    def __init__(self, workers: int | None = None, hashes: Mapping[str, FileHash] | None = None) -> None:
+        """`hashes` are those of files that are known; a file that was not changed since is not hashed again."""
         self._workers = workers or os.cpu_count() or 1
+        self._hashes = {} if hashes is None else hashes  # which may be filled later
         self._pool: ProcessPoolExecutor | None = None
         self._cache: OrderedDict[str, EncodedImage] = OrderedDict()
         self._bytes = 0
@@ -125,7 +144,8 @@ class ImageEncoder:
     async def _render(self, part: ImagePart) -> EncodedImage:
         """Renders in a worker. If one dies, its pool is lost: each image is then tried alone."""
         if may_be_sent_as_it_is(part.path, part.frame, part.recipe):
-            plain = await asyncio.to_thread(render_plain, part.path, part.frame, part.recipe)
+            hashed = self._hashes.get(part.path)
+            plain = await asyncio.to_thread(render_plain, part.path, part.frame, part.recipe, hashed)
             if plain is not None:
                 return plain
         pool = self._pool = self._pool or worker_pool(self._workers)

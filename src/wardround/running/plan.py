@@ -20,13 +20,17 @@ from wardround.running.caller import MAX_LISTED_FAILURES, GaveUp, Stopping
 from wardround.running.context import RunContext
 from wardround.running.estimates.estimator import TokenEstimator
 from wardround.running.estimates.hardest import HardestUnits, UnitPlace
-from wardround.running.images import UnknownFingerprint
+from wardround.running.images import FILES_AT_ONCE, UnknownFingerprint
 from wardround.running.replaying.plain_asking import PlainAsking
 from wardround.running.replaying.plain_replay import PlainAsks, PlainReplay
 from wardround.running.trials import PlannedUnit, ReplayCount, TrialGroup
 
 UNITS_PER_BLOCK = 2000  # whose answers are looked up together: with 500, looking up took a quarter longer
+MAX_KEPT_UNITS = 10_000  # that lack answers: 2 MB
 TRAINING = "train"  # the split that candidates may be fitted on
+IndexedUnit = tuple[
+    int, PlannedUnit, PlainAsks | None
+]  # a unit with its index in its case, and its Asks if it is plain
 
 
 def planned_units(
@@ -64,19 +68,27 @@ class Plan:
     skipped: dict[str, str] = field(default_factory=dict)  # case -> what is wrong with it
     _case_numbers: array[int] = field(default_factory=lambda: array("q"))
     _unit_indices: array[int] = field(default_factory=lambda: array("q"))
+    _kept: list[PlannedUnit] | None = field(default_factory=list)  # the incomplete ones, unless they are many
 
     @property
     def is_empty(self) -> bool:
         """Whether no question of the set was considered."""
         return not (self.count.stored or self.count.missing or self.inapplicable or self.skipped)
 
-    def add_incomplete(self, case_number: int, unit_index: int) -> None:
-        self._case_numbers.append(case_number)
-        self._unit_indices.append(unit_index)
+    def add_incomplete(self, unit: PlannedUnit, index: int, *, may_be_kept: bool) -> None:
+        """Adds a unit with its index in its case; those of a small set in memory need not be made again."""
+        self._case_numbers.append(unit.case_number)
+        self._unit_indices.append(index)
+        if not may_be_kept or len(self._case_numbers) > MAX_KEPT_UNITS:
+            self._kept = None
+        elif self._kept is not None:
+            self._kept.append(unit)
 
     def incomplete_units(self, context: RunContext, cases: CaseSet) -> Iterator[PlannedUnit]:
         """The units that lack answers, in order."""
-        yield from units_at(zip(self._case_numbers, self._unit_indices, strict=True), context, cases)
+        if self._kept is not None:
+            return iter(self._kept)
+        return units_at(zip(self._case_numbers, self._unit_indices, strict=True), context, cases)
 
 
 def units_at(places: Iterable[UnitPlace], context: RunContext, cases: CaseSet) -> Iterator[PlannedUnit]:
@@ -101,38 +113,51 @@ async def replay(context: RunContext, cases: CaseSet) -> Plan:
         plan.inapplicable[reason] += 1
 
     plain = PlainReplay(context, plan.count)
-    block: list[tuple[int, PlannedUnit, PlainAsks | None]] = []  # consecutive units, with their indices in their cases
+    block: list[IndexedUnit] = []  # consecutive units
+    unhashed: dict[str, list[int]] = {}  # image that was not hashed before -> places in the block of units that show it
     with rare_collection():
         for case_number, case in enumerate(cases):
+            file: str | None = None  # the first such image of the case, which most of its units show
             for index, unit in enumerate(planned_units(context, case_number, case, note_inapplicable)):
-                try:
-                    asks = plain.render(unit)
-                except UnknownFingerprint as unknown:
-                    asks = await _render_with_new_images(context, plain, unit, unknown.file)
+                asks = None
+                if file is None:
+                    try:
+                        asks = plain.render(unit)
+                    except UnknownFingerprint as unknown:
+                        file = unknown.file
+                if file is not None:
+                    unhashed.setdefault(file, []).append(len(block))
                 block.append((index, unit, asks))
+            if len(unhashed) >= FILES_AT_ONCE or len(block) >= UNITS_PER_BLOCK:
+                await _render_with_new_images(context, plain, block, unhashed)
+                unhashed = {}
             if len(block) >= UNITS_PER_BLOCK:
-                await _replay_block(context, plan, plain, block)
+                await _replay_block(context, plan, plain, block, cases.is_in_memory)
                 block = []
-        await _replay_block(context, plan, plain, block)
+        await _render_with_new_images(context, plain, block, unhashed)
+        await _replay_block(context, plan, plain, block, cases.is_in_memory)
     return plan
 
 
 async def _render_with_new_images(
-    context: RunContext, plain: PlainReplay, unit: PlannedUnit, file: str
-) -> PlainAsks | None:
-    """The Asks of a unit whose images were not all hashed before; `file` is the first of these images."""
-    while True:
-        try:
-            await context.fingerprints.learn(file)
-            return plain.render(unit)
-        except UnknownFingerprint as unknown:
-            file = unknown.file
-        except BadInput:
-            return None
+    context: RunContext, plain: PlainReplay, block: list[IndexedUnit], unhashed: dict[str, list[int]]
+) -> None:
+    """Renders the units of a block whose images were not all hashed before. The images are read together."""
+    while unhashed:
+        await context.fingerprints.learn_all(list(unhashed))
+        places_by_file, unhashed = unhashed, {}
+        for file, places in places_by_file.items():
+            for place in places:
+                index, unit, _ = block[place]
+                try:
+                    block[place] = index, unit, plain.render(unit)
+                except UnknownFingerprint as unknown:
+                    if unknown.file != file:  # its next image; one that cannot be read is left to the protocol
+                        unhashed.setdefault(unknown.file, []).append(place)
 
 
 async def _replay_block(
-    context: RunContext, plan: Plan, plain: PlainReplay, block: list[tuple[int, PlannedUnit, PlainAsks | None]]
+    context: RunContext, plan: Plan, plain: PlainReplay, block: list[IndexedUnit], is_in_memory: bool
 ) -> None:
     """Looks the answers of plain units up together; the protocols of the others are run."""
     stored = plain.find_stored(asks for _, _, asks in block if asks is not None)
@@ -148,7 +173,7 @@ async def _replay_block(
             plan.left_out[modality] += len(unit.unit)
             plan.naming[modality] += sum(names_left_out_modality(unit.case, q, unit.condition) for q in unit.unit)
         if missing:
-            plan.add_incomplete(unit.case_number, index)
+            plan.add_incomplete(unit, index, may_be_kept=is_in_memory)
             place = (unit.case_number, index)
             asks = [missing_ask.ask for missing_ask in missing]
             plan.hardest.consider(place, unit.condition_number, asks, plan.count.estimator.measure)

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from wardround import __version__
@@ -24,7 +23,7 @@ from wardround.core.study import Study
 from wardround.degrade.case_images import needs_copy
 from wardround.degrade.records import read_first_record
 from wardround.degrade.severities import load_profile
-from wardround.plugins import installed
+from wardround.plugins import installed, package_version
 from wardround.running.budget import BudgetTracker
 from wardround.running.candidate_run import CandidateRun
 from wardround.running.inputs.run_paths import RunPaths
@@ -169,7 +168,7 @@ class RunManifest:
 
 @cache
 def _package_versions() -> dict[str, str]:
-    return {name: version(name) for name in PACKAGES}
+    return {name: package_version(name) for name in PACKAGES}
 
 
 def now() -> str:

@@ -96,14 +96,14 @@ class StudyRun:
             raise WardroundError("--detach: no candidate of the study is asked by batches")
         searches = set(study.conditions.get("evidence", ["none"])) != {"none"}
         literature = _open_literature(study, paths, self.cases) if searches else None
-        self.store = AnswerStore(paths.answers)
+        self.store = AnswerStore(paths.answers, keeps_bodies=True)  # for their hash, and to be watched
         self._tools = (
             Tools(self.store, literature.tools, literature.batch_tools) if literature else Tools(self.store, {})
         )
-        self._encoder = ImageEncoder()
         self.budget = BudgetTracker.of_study(study, self.store)
         self._used = UsedAnswers(self.folder.path)
         self._fingerprints = Fingerprints(self.store)
+        self._encoder = ImageEncoder(hashes=self._fingerprints.known)
         self.candidate_runs: list[CandidateRun] = []
         self.manifest = RunManifest(
             study,
@@ -170,7 +170,7 @@ class StudyRun:
             self.folder.path,
             self.folder.manifest,
             self.cases,
-            sha256=self._fingerprints.known.__getitem__,
+            sha256=lambda file: self._fingerprints.known[file].sha256,
             prompts=self.prompts.hashes,
             severities=severities,
         )

@@ -19,7 +19,7 @@ from wardround.core.study_tables.literature import Literature
 from wardround.running.context import RunContext
 from wardround.running.estimates.estimator import TokenEstimator
 from wardround.running.images import UnknownFingerprint
-from wardround.running.store import AnswerKey
+from wardround.running.store import AnswerKey, StoredAnswer
 from wardround.running.used_answers import UsedAnswer
 
 PendingAnswer = tuple[Request, "asyncio.Future[Answer]"]
@@ -256,10 +256,11 @@ class TrialGroup:
     async def fetch(self, group: list[PendingAnswer]) -> None:
         """Fetches the answers to equal Asks by one request; whoever waits for them gets them, or why there are none."""
         group.sort(key=lambda pending: pending[0].trials)
-        first = group[0][0]
+        first, stored_before = group[0][0], dict[int, StoredAnswer]()
         trials = tuple(request.trials[0] for request, _ in group)
+        whole = first if len(group) == 1 else replace(first, trials=trials)
         try:
-            answers = await self.context.caller.fetch(first if len(group) == 1 else replace(first, trials=trials))
+            answers = await self.context.caller.fetch(whole, stored_before)
         except BaseException as exception:
             for _, pending in group:
                 if isinstance(exception, asyncio.CancelledError):
@@ -273,9 +274,15 @@ class TrialGroup:
         finally:
             for request, _ in group:
                 del self.context.in_flight[AnswerKey(request.ask.key, request.trials[0], request.turn)]
-        self.context.sentinels.add(first, answers[0])
-        for (request, pending), answer in zip(group, answers, strict=True):
-            self.context.note_new_answer(request, answer)
+        pairs = list(zip(group, answers, strict=True))
+        bought = [(request, answer) for (request, _), answer in pairs if request.trials[0] not in stored_before]
+        if bought:
+            self.context.sentinels.add(*bought[0])
+        for (request, pending), answer in pairs:
+            if (stored := stored_before.get(request.trials[0])) is None:
+                self.context.note_new_answer(request, answer)
+            else:
+                self.context.note_stored_answer(stored)
             if not pending.done():
                 pending.set_result(answer)
 

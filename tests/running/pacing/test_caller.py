@@ -58,7 +58,7 @@ class Store:
     async def hold(self, *_: Any) -> AsyncIterator[None]:
         yield
 
-    def get(self, key: Any) -> None:
+    def find(self, key: Any) -> None:
         return None
 
     def count_fault(self, *_: Any) -> None:

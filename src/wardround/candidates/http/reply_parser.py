@@ -102,9 +102,8 @@ class ReplyParser:
             if header is None:
                 raise MalformedReply("a broken header")
             name, value = header[1].decode().lower(), header[2].decode("utf-8", "surrogateescape")
-            if name in ("content-length", "transfer-encoding") and headers.get(name, value) != value:
+            if headers.setdefault(name, value) != value and name in ("content-length", "transfer-encoding"):
                 raise MalformedReply(f"two different values of {name}")
-            headers.setdefault(name, value)
         if status < 200:  # the reply itself follows
             return
         self._status, self._headers = status, headers

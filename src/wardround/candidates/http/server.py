@@ -409,9 +409,9 @@ def _as_object(line: bytes) -> dict[str, Any] | None:
 
 def as_text(content: Any) -> str:
     """A text of a reply, or the texts of its parts; other types count as absent."""
-    if isinstance(content, list):
-        return "".join(as_text(part.get("text")) for part in as_objects(content))
-    return content if isinstance(content, str) else ""
+    if isinstance(content, str):
+        return content
+    return "".join(as_text(part.get("text")) for part in as_objects(content))
 
 
 def as_objects(items: Any) -> list[dict[str, Any]]:

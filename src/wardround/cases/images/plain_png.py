@@ -2,11 +2,13 @@
 
 import base64
 import hashlib
+import os
 import struct
 import zlib
 from pathlib import Path
 
 from wardround.cases.encoded_image import EncodedImage
+from wardround.cases.images.file_hash import FileHash
 from wardround.cases.images.limit import MAX_PIXELS
 from wardround.cases.images.png import SIGNATURE
 from wardround.cases.images.recipe import VERSIONS
@@ -30,12 +32,18 @@ def _keeps_pixels(step: Step) -> bool:
     return name in UNCHANGED or (name == "encode" and parameters == {"format": "png"})
 
 
-def render_plain(path: Path | str, frame: int | None, recipe: tuple[Step, ...]) -> EncodedImage | None:
-    """The file as it is; None if it has metadata, other pixels than are sent, more than the budget, or damage."""
+def render_plain(
+    path: Path | str, frame: int | None, recipe: tuple[Step, ...], hashed: FileHash | None = None
+) -> EncodedImage | None:
+    """The file as it is; None if it has metadata, other pixels than are sent, more than the budget, or damage.
+
+    `hashed` is its hash when it was last read; it is not hashed again if it has not changed.
+    """
     if not may_be_sent_as_it_is(str(path), frame, recipe):
         return None
     try:
-        data = Path(path).read_bytes()
+        with open(path, "rb") as file:
+            data, status = file.read(), os.fstat(file.fileno())
     except OSError:
         return None
     chunks = _sound_chunks(data)
@@ -45,7 +53,8 @@ def render_plain(path: Path | str, frame: int | None, recipe: tuple[Step, ...]) 
     budget = next((parameters["pixels"] for name, parameters, _ in recipe if name == "fit"), MAX_PIXELS)
     if not 0 < width * height <= min(budget, MAX_PIXELS) or tuple(form) not in SHOWABLE:
         return None
-    return EncodedImage(base64.b64encode(data), "image/png", hashlib.sha256(data).hexdigest(), width, height)
+    sha256 = hashed.sha256 if hashed is not None and hashed.is_of(status) else hashlib.sha256(data).hexdigest()
+    return EncodedImage(base64.b64encode(data), "image/png", sha256, width, height)
 
 
 def _sound_chunks(data: bytes) -> list[bytes]:

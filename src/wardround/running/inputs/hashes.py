@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 import polars as pl
 
+from wardround.cases.images.file_hash import FileHash
 from wardround.cases.set import BYTE_ORDER_MARK, CaseSet
 from wardround.core.files import replacement
 
@@ -27,12 +28,12 @@ def write_case_hashes(folder: Path, cases: CaseSet) -> None:
     _write(folder / CASE_HASHES, hash_cases(cases))
 
 
-def write_image_hashes(folder: Path, cases: CaseSet, sha256_by_file: Mapping[str, str]) -> None:
+def write_image_hashes(folder: Path, cases: CaseSet, hash_by_file: Mapping[str, FileHash]) -> None:
     """Writes the hashes of image files, which are named by their absolute paths."""
     inside = os.path.join(os.path.abspath(cases.folder), "")
     rows = sorted(
-        (file.removeprefix(inside) if file.startswith(inside) else os.path.relpath(file, inside), sha256)
-        for file, sha256 in sha256_by_file.items()
+        (file.removeprefix(inside) if file.startswith(inside) else os.path.relpath(file, inside), known.sha256)
+        for file, known in hash_by_file.items()
     )
     _write(folder / IMAGE_HASHES, pl.DataFrame(rows, schema=IMAGE_SCHEMA, orient="row"))
 

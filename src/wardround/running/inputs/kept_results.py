@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ import orjson
 import wardround
 from wardround.core.canonical import blake, sha256_file
 from wardround.core.files import write_file
-from wardround.plugins import installed
+from wardround.plugins import installed, package_version
 from wardround.running.used_answers import DOCUMENTS, EVIDENCE
 from wardround.running.used_answers import FILE as USED
 
@@ -86,16 +85,16 @@ def _code(rooms: tuple[str, ...]) -> list[str]:
 
 @cache
 def _versions() -> list[str]:
-    return [version(name) for name in PACKAGES]
+    return [package_version(name) for name in PACKAGES]
 
 
 @cache
 def _code_of(room: str) -> str:
-    package = os.path.dirname(wardround.__file__)
+    package = os.path.join(os.path.dirname(wardround.__file__), "")
     hasher = hashlib.blake2b(digest_size=16)
-    for folder, names in sorted((folder, names) for folder, _, names in os.walk(os.path.join(package, room))):
+    for folder, names in sorted((folder, names) for folder, _, names in os.walk(f"{package}{room}")):
         for name in sorted(name for name in names if name.endswith((".py", ".toml", ".txt"))):
-            file = os.path.join(folder, name)
-            with open(file, "rb") as content:
-                hasher.update(f"{os.path.relpath(file, package)}\0".encode() + content.read())
+            file = f"{folder}{os.sep}{name}"
+            with open(file, "rb", buffering=0) as content:
+                hasher.update(f"{file.removeprefix(package)}\0".encode() + content.read())
     return hasher.hexdigest()

@@ -25,7 +25,7 @@ class PlainAsking:
         self._applies = context.protocol is PLAIN_PROTOCOL and not context.caller.settings.send_seed
 
     async def ask(self, planned: PlannedUnit) -> bool:
-        """Asks a unit; False if its protocol must be run: it is not plain, or some of its answers are there."""
+        """Asks a unit; False if its protocol must be run: it is not plain, or equal Asks are under way."""
         question, settings = planned.unit[0], self._context.caller.settings
         if not (self._applies and len(planned.unit) == 1 and is_plain(question, planned.condition, settings)):
             return False
@@ -35,7 +35,7 @@ class PlainAsking:
         except UnknownFingerprint:
             return False
         keys = [AnswerKey(ask.key, trial, 0) for trial, (ask, *_) in enumerate(rendered)]
-        if any(key in context.in_flight or context.store.has(key) for key in keys):
+        if any(key in context.in_flight for key in keys):
             return False
         for ask, *_ in rendered:
             check_degraded_images(planned.case, question, planned.condition, ask.images)

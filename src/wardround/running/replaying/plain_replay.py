@@ -48,20 +48,26 @@ class PlainReplay:
         question, condition, settings = planned.unit[0], planned.condition, self._context.caller.settings
         if not (self._applies and len(planned.unit) == 1 and is_plain(question, condition, settings)):
             return None
-        renderer = self._context.renderer
-        keys: list[AnswerKey] = []
-        key_by_order: dict[tuple[int, ...], bytes] = {}
         asks: dict[bytes, Ask] = {}
-        with_images = False
         try:
-            for trial in range(planned.trials):
-                if trial == 0 or depends_on_trial(condition):
-                    order = renderer.order(planned.case, question, condition, trial)
-                    if order not in key_by_order:
-                        key_by_order[order], with_images = self._key(planned, trial, order, asks)
-                keys.append(AnswerKey(key_by_order[order], trial, 0))
+            if depends_on_trial(condition):
+                return self._render_rotated(planned, asks)
+            order = self._context.renderer.order(planned.case, question, condition, 0)
+            key, with_images = self._key(planned, 0, order, asks)
         except BadInput:
             return None
+        return PlainAsks([AnswerKey(key, trial, 0) for trial in range(planned.trials)], with_images, asks)
+
+    def _render_rotated(self, planned: PlannedUnit, asks: dict[bytes, Ask]) -> PlainAsks:
+        """The Asks of a unit whose trials show the options in different orders."""
+        keys: list[AnswerKey] = []
+        key_by_order: dict[tuple[int, ...], bytes] = {}
+        with_images = False
+        for trial in range(planned.trials):
+            order = self._context.renderer.order(planned.case, planned.unit[0], planned.condition, trial)
+            if order not in key_by_order:
+                key_by_order[order], with_images = self._key(planned, trial, order, asks)
+            keys.append(AnswerKey(key_by_order[order], trial, 0))
         return PlainAsks(keys, with_images, asks)
 
     def _key(
@@ -88,26 +94,27 @@ class PlainReplay:
     ) -> list[MissingAsk] | None:
         """The Asks that lack answers; uses the answers if there are none. None if an answer names sources of its own:
         then the protocol is run."""
-        rows = [(key, stored.get(key)) for key in asks.keys]
-        for _, row in rows:
+        rows = [stored.get(key) for key in asks.keys]
+        for row in rows:
             if row is not None and OWN_SOURCES in row[0]:
                 return None
         question, context, estimator = planned.unit[0], self._context, self._count.estimator
-        place, scored = (planned.case_number, question.id, planned.condition_number), question.id in planned.scored
+        id, scored = question.id, question.id in planned.scored
         group = (planned.condition_number, question.kind)
-        has_known_answer = context.caller.has_known_answer(with_images=asks.with_images)
         used: list[UsedAnswer] = []
         missing: dict[bytes, list[int]] = {}  # trials by Ask
-        for key, row in rows:
+        for key, row in zip(asks.keys, rows, strict=True):
             if row is None:
                 missing.setdefault(key.ask, []).append(key.trial)
                 continue
             facts = context.note_stored_body(row)
             if estimator.has_call(key.ask):
                 estimator.add_stored(key.ask, group, partial(self._ask, planned, key.trial))
-            if facts.is_answer and not has_known_answer:
+            if facts.is_answer and not context.caller.has_known_answer(with_images=asks.with_images):
                 context.caller.note_answered(TrialGroup(context, planned).stored_request(key.trial))
-            used.append(UsedAnswer(*place, key, scored, False, None, facts.digest))
+            used.append(
+                UsedAnswer(planned.case_number, id, planned.condition_number, key, scored, False, None, facts.digest)
+            )
         self._count.stored += len(used)
         if not missing:
             for answer in used:

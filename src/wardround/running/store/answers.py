@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -151,14 +152,14 @@ class AnswerStore:
 
     def find_bodies(self, keys: Iterable[AnswerKey]) -> dict[AnswerKey, StoredBody]:
         """What is stored for the Asks of these keys, in any trial and turn."""
-        stored: dict[AnswerKey, StoredBody] = {}
+        stored: dict[Any, StoredBody] = {}
         asks = sorted({key.ask for key in keys})  # neighbours in the store follow each other: a third less time
         for start in range(0, len(asks), ASKS_PER_QUERY):
             block = asks[start : start + ASKS_PER_QUERY]
             columns = "ask, trial, turn, body, address"
             query = f"select {columns} from answers where ask in ({', '.join('?' * len(block))})"
-            for row in self._reading.execute(query, block):
-                stored[row[:3]] = row[3:]  # equal to the named tuples, at half their cost
+            for ask, trial, turn, body, address in self._reading.execute(query, block):
+                stored[ask, trial, turn] = body, address  # equal to the named tuples, at half their cost
         return stored
 
     def dropped_keys(self) -> set[AnswerKey]:
@@ -308,7 +309,12 @@ class AnswerStore:
 
 
 def utc_now() -> str:
-    return datetime.fromtimestamp(int(time.time()), UTC).isoformat()
+    return _utc(int(time.time()))
+
+
+@lru_cache(1)
+def _utc(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).isoformat()
 
 
 def _answers_write(keys: Sequence[AnswerKey], answers: Sequence[Answer], bodies: Sequence[bytes], call: Call) -> Write:

@@ -1,12 +1,14 @@
 """Leases: which Asks are under way, for all runs that share an answer store."""
 
+from __future__ import annotations
+
 import asyncio
 import fcntl
 import struct
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,24 +18,34 @@ SECONDS_BETWEEN_LOOKS = 0.2
 WHOLE_FILE = 0  # as the length of a lock
 
 
+class Lease:
+    """One Ask under way, as long as the block lasts. Each call has one, and a generator would take twice as long."""
+
+    def __init__(self, leases: Leases, place: int, is_stored: Callable[[], bool], max_wait: float) -> None:
+        self._leases, self._place, self._is_stored, self._max_wait = leases, place, is_stored, max_wait
+        self._is_ours = False
+
+    async def __aenter__(self) -> None:
+        self._is_ours = self._leases.lock(self._place)
+        if self._is_ours:
+            return
+        loop = asyncio.get_running_loop()
+        expires = loop.time() + self._max_wait
+        while not self._is_ours and loop.time() < expires and not self._is_stored():
+            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+            self._is_ours = self._leases.lock(self._place)
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._is_ours:
+            self._leases.unlock(self._place)
+
+
 class Leases(ABC):
     """Locks that end with the process that holds them, one an Ask."""
 
-    @asynccontextmanager
-    async def hold(self, ask: bytes, turn: int, is_stored: Callable[[], bool], max_wait: float) -> AsyncIterator[None]:
+    def hold(self, ask: bytes, turn: int, is_stored: Callable[[], bool], max_wait: float) -> Lease:
         """Holds the lease of an Ask. While another run has it, waits until its answers are stored or it has expired."""
-        place = (int.from_bytes(ask[:7], "big") + turn) % 2**56
-        loop = asyncio.get_running_loop()
-        expires = loop.time() + max_wait
-        is_ours = self.lock(place)
-        while not is_ours and loop.time() < expires and not is_stored():
-            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
-            is_ours = self.lock(place)
-        try:
-            yield
-        finally:
-            if is_ours:
-                self.unlock(place)
+        return Lease(self, (int.from_bytes(ask[:7], "big") + turn) % 2**56, is_stored, max_wait)
 
     @contextmanager
     def hold_all(self) -> Iterator[None]:
