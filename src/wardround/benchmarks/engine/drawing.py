@@ -75,7 +75,8 @@ def draw(study: NamedStudy, run: RunFiles) -> Drawing:
         tables, files = study.benchmark.section_function(study.key)(run, run.folder, messages.append)
         protocol = RunProtocol.of_run(run, {})
         tables = [kept for extra in tables if (kept := check_published_rows(extra, study.definition, protocol))]
-        notes = [*(cutoff_notes(run) if "cutoffs" in study.run_notes else []), wording_note(run.manifest)]
+        cutoffs = cutoff_notes(run) if "cutoffs" in study.run_notes else []
+        notes = [*cutoffs, severity_note(run), wording_note(run.manifest)]
         tables = [
             add_remarks(replace(extra, notes=[*extra.notes, *filter(None, notes)]), run) if _has_own(extra) else extra
             for extra in tables
