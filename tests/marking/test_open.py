@@ -72,6 +72,13 @@ DISEASES = [
 ]
 
 
+@pytest.mark.parametrize("label", ["Other possibilities", "Also possible", "Alternatives", "Less likely"])
+def test_what_is_called_other_is_not_the_diagnosis(label: str) -> None:
+    """Another one was stated, in words that were not understood."""
+    assert ranked_diagnoses(f"The film settles it beyond dispute.\n\n{label}:\n- Gout\n- Asthma") == []
+    assert ranked_diagnoses(f"Sarcoidosis\n\n{label}:\n- Gout\n- Asthma") == ["Sarcoidosis", "Gout", "Asthma"]
+
+
 @pytest.mark.parametrize("sentence", [text for text in SENTENCES if text not in UNREAD_SENTENCES])
 def test_a_sentence_states_its_diagnosis_whatever_surrounds_it(sentence: str) -> None:
     for number, (before, after) in enumerate(product(BEFORE, AFTER)):

@@ -41,6 +41,11 @@ from wardround.marking.parser.diagnoses.statements import (
 from wardround.marking.parser.diagnoses.structured import marked_answer, names_in_json
 
 _EXPLAINED = re.compile(r"\s[–—-]+\s|:\s")  # an entry of a list, with its reason
+_OTHER = re.compile(  # what follows or precedes was not the diagnosis: another one was stated, if not understood
+    r"\A(?!.*\bmost\b).*\b(?:others?|alternativ\w+|also|less|least|else|remaining|further|additional|secondary|runners?-up|unlikely|next"
+    r"|exclude[ds]?|ruled? out|mimic\w*)\b",
+    re.I,
+)
 _STRENGTH = {LabelRole.FINAL: FINAL, LabelRole.LIKELY: LIKELY}
 
 
@@ -77,6 +82,7 @@ class _Reading:
 
     statements: list[StatedDiagnosis] = field(default_factory=list)
     differential: list[str] = field(default_factory=list)  # under labels or in sentences about it
+    alternatives: set[str] = field(default_factory=set)  # of these, what is called other or less likely
     lists: list[DiagnosisList] = field(default_factory=list)  # that no label explains
     titles: list[str] = field(default_factory=list)  # names as headings or in bold, alone on their lines
     findings: list[str] = field(default_factory=list)  # what is seen, as if it were a name
@@ -97,7 +103,7 @@ class _Reading:
     def ranked(self) -> list[str]:
         """All diagnoses, the stated one first."""
         stated = self._stated()
-        return [*stated, *self.further(stated)]
+        return [*stated, *self.further(stated)] if stated else []
 
     def further(self, stated: list[str]) -> list[str]:
         """The differential diagnosis, and the lists that contain what is stated."""
@@ -112,8 +118,9 @@ class _Reading:
             return [*statement.names, *statement.others]
         if self.starts_with_name and not (statement and ASSERTED <= best <= WEAK and self._starts_with_findings()):
             return self.titles or self.names
-        if self.differential and not (statement and ASSERTED <= best <= WEAK and self._is_confirmed(statement)):
-            return self.differential[:1]
+        ranked = [name for name in self.differential if _key(name) not in self.alternatives]
+        if ranked and not (statement and ASSERTED <= best <= WEAK and self._is_confirmed(statement)):
+            return ranked[:1]
         numbered = next((entry for entry in self.lists if entry.is_numbered), None)
         if numbered and (self.starts_with_list or statement is None):
             return list(numbered.names)
@@ -132,7 +139,10 @@ class _Reading:
         """Whether a weak statement precedes the differential diagnosis or names a part of it."""
         return self.states_before_differential or _key(statement.names[0]) in map(_key, self.differential)
 
-    def _add_differential(self, names: Iterable[str]) -> None:
+    def _add_differential(self, names: Iterable[str], introduction: str = "") -> None:
+        names = list(names)
+        if _OTHER.search(introduction):
+            self.alternatives.update(map(_key, names))
         if not self.differential:
             self.states_before_differential = any(statement.names for statement in self.statements)
         self.differential += names
@@ -167,13 +177,14 @@ class _Reading:
             if statement and statement.names and statement.strength >= LIKELY:
                 self.statements.append(statement)
                 continue
-            self._add_differential(split_names(sentence, is_list=True) if not is_sentence(sentence) else [])
+            names_in_sentence = split_names(sentence, is_list=True) if not is_sentence(sentence) else []
+            self._add_differential(names_in_sentence, section.title.partition(":")[0])
         if not section.value and names is None:
             for line in section.lines:
                 if line.mark in ("text", "bold", "heading") and not is_sentence(line.text):
-                    self._add_differential(split_names(line.text, is_list=True))
+                    self._add_differential(split_names(line.text, is_list=True), section.title)
         elif names and not section.value:
-            self._add_differential(names.names)
+            self._add_differential(names.names, section.title)
             if names.chosen:
                 self.statements.append(StatedDiagnosis(LIKELY, (names.chosen,)))
         self._read_prose(section, skips_items=True)
@@ -197,7 +208,7 @@ class _Reading:
                 )
                 is_stated = True
             elif statement:
-                self._add_differential(statement.others)
+                self._add_differential(statement.others, sentence)
             elif not is_stated and (stated := item_names(sentence) if not is_sentence(sentence) else []):
                 is_seen = is_plain_finding(sentence)
                 self.statements.append(
@@ -247,7 +258,7 @@ class _Reading:
                     self.statements.append(statement._replace(strength=strength, others=()))
                 elif line.mark not in ("number", "bullet") or statement.strength >= LIKELY:
                     self.statements.append(statement)
-                    self._add_differential(statement.others if not statement.names else ())
+                    self._add_differential(statement.others if not statement.names else (), sentence)
                 is_start, follows_sentence = False, is_sentence(sentence)
 
     def _add_names(self, names: list[str], *, is_title: bool, is_start: bool) -> None:
