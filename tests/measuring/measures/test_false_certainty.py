@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from made_marks import at, made_marks, made_study, mark, measure_rows, row, votes
-from scipy.stats import binomtest
+from scipy.stats import binomtest, t
 
 from wardround.measuring import measure
 
@@ -31,6 +31,22 @@ def test_no_interval_has_no_width_because_all_cases_are_alike(cases, outcome):
     # a coverage of 1 may be shown: the risk of 60 answers without an error is at most .10
     certain = table.filter((table["high"] - table["low"]) < 1e-6)["measure"].to_list()
     assert set(certain) <= ({"coverage@risk10_stated"} if cases == 60 else set())
+
+
+@pytest.mark.parametrize("number", [0.5, 0.9])
+def test_a_number_that_rounding_alone_tells_apart_is_the_same_in_all_cases(number):
+    """.9 is no multiple of 2^-30, so the products of several trials' sums differ in their last bits, and .5 is one."""
+    for trials in (1, 2, 5):
+        rows = [
+            mark(case, "right", trial, confidence=number, condition=VERBAL)
+            for case in range(40)
+            for trial in range(trials)
+        ]
+        line = row(measure(made_marks(rows), made_study(trials=trials)), "confidence_stated")
+        z = t.ppf(0.975, 39)  # every case counts as one answer
+        middle, reach = number + z * z / 80, z * np.sqrt(number * (1 - number) / 40 + z * z / 6400)
+        ends = [(middle + sign * reach) / (1 + z * z / 40) for sign in (-1, 1)]
+        assert (line["low"], line["high"]) == pytest.approx(tuple(ends), abs=1e-6)
 
 
 def test_eight_right_claims_do_not_show_underconfidence():

@@ -132,7 +132,7 @@ def _is_extreme(
         return claims.right.is_extreme
     if moments is None or measure.kind is MeasureKind.SIGNED:
         return False
-    return moments.is_extreme | (moments.squares(ratio(moments.part, moments.whole)) < ALIKE)
+    return moments.is_extreme | (moments.variance <= 0)
 
 
 def _interval(

@@ -25,6 +25,7 @@ STUDENT = (
 )
 EXTREME = 10  # a rate with fewer clusters than this that have an event, or that are without one
 RARE = 3  # events
+ROUNDING = 2.0**-26  # sums of squares of less, for each answer, are those of sums that are multiples of 2^-30
 ADDED = 0.5  # clusters of each kind that are added to an extreme rate, to estimate how alike a cluster's answers are
 
 
@@ -73,8 +74,10 @@ class ClusterMoments(NamedTuple):
 
     @property
     def variance(self) -> Floats:
-        """Of the ratio of sums x / w, by its linearisation."""
-        return _divided(_unbiased(self.effective_clusters) * self.squares(self.share), self.whole**2)
+        """Of the ratio of sums x / w, by its linearisation; 0 if only rounding tells the clusters apart."""
+        squares = self.squares(self.share)
+        squares = np.where(squares > ROUNDING * self.whole, squares, 0.0)
+        return _divided(_unbiased(self.effective_clusters) * squares, self.whole**2)
 
 
 def rate_interval_of(moments: ClusterMoments, n: Floats) -> tuple[Floats, Floats]:
