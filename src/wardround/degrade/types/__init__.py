@@ -26,7 +26,7 @@ class DegradationType(NamedTuple):
 
 TAXONOMY = {
     "limited_angle": DegradationType("Artifacts", "CT", ("degrees", "level", "added?", "added_of_window?"), 3),
-    "sparse_view": DegradationType("Artifacts", "CT", ("added|added_of_window|views",), 3),
+    "sparse_view": DegradationType("Artifacts", "CT", ("added|added_of_window|views",), 4),
     "low_dose": DegradationType("Noise", "CT", ("noise|noise_of_window|photons",), 4),
     "bias_field": DegradationType("Artifacts", "MRI", ("ratio|coefficient",), 2),
     "undersampling": DegradationType("Artifacts", "MRI", ("kept", "centre", "pattern"), 3),

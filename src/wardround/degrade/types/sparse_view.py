@@ -8,7 +8,8 @@ detail.
 `views` are those of an image of 512 pixels or more. A smaller one has less detail that could streak, and fewer views,
 by the root of its side: measured on three CT slices, PSNR then stays the same. Or `added` is given: the standard
 deviation of the change in soft tissue. Then the views are as many as leave so much of it, which differs from a head
-to an abdomen.
+to an abdomen. If a complete scan loses more than this already (of a small image with sharp edges, in a narrow window),
+what it loses is left out and the streaks alone are as strong.
 
 Drawn once: the first angle. Twice the views include all of the fewer.
 """
@@ -27,6 +28,7 @@ COUNTED_AT = 512  # pixels of the longer side
 FIRST_GUESS, FALLS_BY = 140, 1.3  # views; the power of their number by which streaks fall
 FEWEST, MOST = 8, 720
 ATTEMPTS, NEAR = 5, 0.06  # scans to find the views for a strength; how near, by its logarithm
+TOO_STRONG = 1.2  # times the change that is wanted
 
 
 def sparse_view(image: Image, severity: SeverityParameters, rng: Generator) -> Image:
@@ -47,18 +49,28 @@ def _scan(image: Image, views: int, start: float) -> Image:
 
 
 def _scan_with_change(image: Image, wanted: float, guess: float, start: float) -> Image:
-    """The scan of as many views as change soft tissue by this standard deviation: by secants of logarithms."""
+    """The scan that changes soft tissue by this standard deviation."""
     if wanted <= 0.0:
         return image.copy()
+    result, strength = _scan_differing(image, image, wanted, guess, start)
+    if strength <= TOO_STRONG * wanted:
+        return result
+    complete = _scan(image, MOST, start)
+    result, _ = _scan_differing(image, complete, wanted, guess, start)
+    return image + (result - complete)
+
+
+def _scan_differing(image: Image, reference: Image, wanted: float, guess: float, start: float) -> tuple[Image, float]:
+    """The scan of as many views as differ by so much from the reference, and by how much: by secants of logarithms."""
     inside, views, power = soft_tissue(image), guess, FALLS_BY
     known: dict[int, float] = {}
-    result = image
+    result, strength = image, 0.0
     for _ in range(ATTEMPTS):
         count = round(min(max(views, FEWEST), MOST))
         if count in known:
             break
         result = _scan(image, count, start)
-        strength = float((result - image)[inside].std())
+        strength = float((result - reference)[inside].std())
         if strength <= 0.0:
             break
         if known:
@@ -69,4 +81,4 @@ def _scan_with_change(image: Image, wanted: float, guess: float, start: float) -
         if abs(math.log(strength / wanted)) < NEAR:
             break
         views = count * (strength / wanted) ** (1 / power)
-    return result
+    return result, strength
