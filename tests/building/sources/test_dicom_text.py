@@ -17,7 +17,13 @@ from pydicom import Dataset
 from wardround.building.sources.dicom import text_recognition
 from wardround.building.sources.dicom.body_region import body_region
 from wardround.building.sources.dicom.build import build_dicom
-from wardround.building.sources.dicom.identifiers import NO_IDENTIFIERS, collect_identifiers, mask_identifiers
+from wardround.building.sources.dicom.burned_in import Region
+from wardround.building.sources.dicom.identifiers import (
+    NO_IDENTIFIERS,
+    PatientIdentifiers,
+    collect_identifiers,
+    mask_identifiers,
+)
 from wardround.building.sources.dicom.text_recognition import MISSING, TextBox, find_text_boxes
 from wardround.cases.set import CaseSet
 
@@ -70,30 +76,32 @@ def test_side_markers_and_plain_images_have_no_text():
     assert find_text_boxes(np.zeros((64, 64), np.uint8), NO_IDENTIFIERS) == []
 
 
-def hospital_with(folder: Path, regions: list[str], values: np.ndarray | None = None) -> tuple[Path, Path]:
+def hospital_with(
+    folder: Path, regions: list[str], values: np.ndarray | None = None, window: tuple[int, int] = (128, 256)
+) -> tuple[Path, Path]:
     rows = []
     for number, patient in enumerate(PATIENTS):
         dataset = slice_of(number, patient, series=f"1.2.{number}.1", study=study_uid(number))
         dataset.BodyPartExamined = regions[number]
         if number == 0 and values is not None:
-            _show(dataset, values)
+            _show(dataset, values, window)
         save(dataset, folder / "files" / f"{number}.dcm")
         rows.append({"accession": f"ACC{number:05}", "history": "A patient with cough.", "diagnosis": patient[2]})
     write_table(folder / "histories.csv", rows)
     return folder / "files", folder / "histories.csv"
 
 
-def _show(dataset: Dataset, values: np.ndarray) -> None:
+def _show(dataset: Dataset, values: np.ndarray, window: tuple[int, int]) -> None:
     dataset.Rows, dataset.Columns = values.shape
     dataset.PixelData = values.astype(np.int16).tobytes()
-    dataset.RescaleIntercept, dataset.WindowCenter, dataset.WindowWidth = 0, 128, 256
+    dataset.RescaleIntercept, dataset.WindowCenter, dataset.WindowWidth = 0, *window
 
 
 def test_a_case_with_text_in_its_image_is_held_with_frames(tmp_path, monkeypatch):
     box = TextBox(text_recognition.Region(150, 160, 300, 180), ("name",))
     monkeypatch.setattr("wardround.building.sources.dicom.build.can_read_text", lambda: True)
     monkeypatch.setattr(
-        "wardround.building.sources.dicom.build.find_text_boxes",
+        "wardround.building.sources.dicom.text_search.find_text_boxes",
         lambda image, identifiers: [box] if image.shape == (360, 480) else [],
     )
     files, table = hospital_with(tmp_path, ["CHEST"] * 6, scan_with("OKONKWO", (150, 160)))
@@ -105,6 +113,61 @@ def test_a_case_with_text_in_its_image_is_held_with_frames(tmp_path, monkeypatch
     framed = np.asarray(Image.open(tmp_path / "set" / suspect["preview"]))
     assert tuple(framed[158, 200]) == (255, 60, 60)
     assert "OKONKWO" not in json.dumps(item).upper().replace(item["id"].upper(), "")
+
+
+def test_text_that_only_another_window_shows_is_found(tmp_path, monkeypatch):
+    """Letters of 1,500 HU on bone of 800 HU are as white as the bone in a window of 400 HU."""
+    values = np.where(scan_with("OKONKWO", (150, 160)) == 255, 1_500, 800).astype(np.int16)
+    values[:40] = -1_000
+    letters = Region(100, 120, 300, 200)
+
+    def find_contrast(image: np.ndarray, identifiers: PatientIdentifiers) -> list[TextBox]:
+        part = image[letters.top : letters.bottom, letters.left : letters.right]
+        return [TextBox(letters, ("name",))] if int(part.max()) - int(part.min()) > 40 else []
+
+    monkeypatch.setattr("wardround.building.sources.dicom.build.can_read_text", lambda: True)
+    monkeypatch.setattr("wardround.building.sources.dicom.text_search.find_text_boxes", find_contrast)
+    files, table = hospital_with(tmp_path, ["CHEST"] * 6, values, window=(40, 400))
+    build_dicom(files, table, tmp_path / "set")
+    (item,) = [json.loads(line) for line in (tmp_path / "set" / "review" / "burned-in.jsonl").read_text().splitlines()]
+    (suspect,) = item["images"]
+    assert suspect["reasons"] == ["text was read in the image (name)"]
+    preview = np.asarray(Image.open(tmp_path / "set" / suspect["preview"]).convert("L"))
+    inside = preview[letters.top + 5 : letters.bottom - 5, letters.left + 5 : letters.right - 5]
+    assert int(inside.max()) - int(inside.min()) > 40  # the reader sees them, too
+
+
+HIDDEN_NAMES = [
+    ("Call mother (Beatriz) at noon.", "Beatriz"),
+    ("Discussed with RN Kowalska.", "Kowalska"),
+    ("Reviewed with resident Chen Wei.", "Chen Wei"),
+    ("hija María refiere fiebre", "María"),
+    ("GP: Hargreaves", "Hargreaves"),
+    ("cc: Dr M Osei", "Osei"),
+    ("lisa (daughter) states he fell", "lisa"),
+    ("SMITH, Robert 62 y/o", "SMITH"),
+    ("child of Ayesha and Imran", "Imran"),
+    ("Jean-Pierre's cough is worse", "Jean-Pierre"),
+    ("her nanny Consuela noticed it", "Consuela"),
+    ("interpreter: Fatuma Ali", "Fatuma"),
+    ("Consent given by guardian Oluwaseun.", "Oluwaseun"),
+]
+NO_NAMES = [
+    *("Hodgkin lymphoma in remission.", "Murphy sign absent.", "Son with Duchenne muscular dystrophy"),
+    *("Mother with Marfan syndrome.", "Known Parkinson disease; wife reports falls.", "Baker cyst (knee)"),
+]
+
+
+@pytest.mark.parametrize(("text", "name"), HIDDEN_NAMES)
+def test_a_name_beside_a_relative_or_a_colleague_is_masked(text, name):
+    masked = mask_identifiers(text)
+    assert name not in masked.text
+    assert masked.counts["name"] >= 1
+
+
+@pytest.mark.parametrize("text", NO_NAMES)
+def test_an_eponym_is_not_masked(text):
+    assert mask_identifiers(text).text == text
 
 
 def test_without_the_extra_the_build_says_so(tmp_path, monkeypatch):

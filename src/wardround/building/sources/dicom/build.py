@@ -18,20 +18,19 @@ from wardround.building.pipeline.pipeline import (
     record_step,
 )
 from wardround.building.pipeline.source_files import hash_source
-from wardround.building.sources.dicom.burned_in import find_text_lines, reasons_in_header
+from wardround.building.sources.dicom.burned_in import reasons_in_header
 from wardround.building.sources.dicom.deidentification import deidentify_file, write_dicom
 from wardround.building.sources.dicom.identifiers import MAX_AGE, PatientIdentifiers, mask_identifiers
 from wardround.building.sources.dicom.matching import match_rows, read_histories
 from wardround.building.sources.dicom.options import options_step
 from wardround.building.sources.dicom.secret import Secret, load_secret, write_names
 from wardround.building.sources.dicom.studies import choose_images, list_files, read_studies
-from wardround.building.sources.dicom.text_recognition import MISSING, can_read_text, draw_boxes, find_text_boxes
+from wardround.building.sources.dicom.text_recognition import MISSING, can_read_text, draw_boxes
+from wardround.building.sources.dicom.text_search import search_text, show, show_whole_range
 from wardround.building.text.diagnosis_core import with_initials
 from wardround.building.text.redact import find_revealed_name
-from wardround.cases.images import pixels, recipe_for
-from wardround.cases.images.window import Pixels
 from wardround.cases.splits import default_dev_count, split_by_id
-from wardround.core.case import Case, Image, drop_empty
+from wardround.core.case import Case, drop_empty
 from wardround.core.errors import BadInput, WardroundError
 from wardround.core.names import NO_SYNONYMS, Synonyms
 
@@ -107,15 +106,14 @@ def _decode_images(record: Record, build: Build, per_series: int, max_images: in
     for image in choose_images(record["images"], per_series, max_images):
         image = image | {"modality": record["row"].get("modality") or image["modality"]}
         try:
-            shown = _show(image)
+            found = search_text(Path(image["file"]), image["frame"], image["modality"], ".dcm", identifiers, ocr=ocr)
         except BadInput as error:
             build.note(f"{error}; left out")
             build.queue("images", {"id": record["id"], "reason": "an image cannot be shown and was left out"})
             continue
-        lines = [list(region) for region in find_text_lines(shown)]
-        text_boxes = find_text_boxes(shown, identifiers) if ocr else []
-        boxes = [[list(box.region), list(box.kinds)] for box in text_boxes]
-        usable.append(image | {"lines": lines, "boxes": boxes})
+        lines = [list(region) for region in found.lines]
+        boxes = [[list(box.region), list(box.kinds)] for box in found.boxes]
+        usable.append(image | {"lines": lines, "boxes": boxes, "is_hidden_by_window": found.is_whole_range})
     if not usable:
         raise Reject("no image that can be shown")
     return record | {"images": usable}
@@ -198,13 +196,10 @@ def _deidentify(secret: Secret, strict_text: bool) -> Step:
 def _suspect(name: str, image: Record, reasons: list[str], preview: str, folder: Path) -> Record:
     """What a reader has to look at. `preview` is written: the image with a frame around each region."""
     regions = [*image["lines"], *(region for region, _ in image["boxes"])]
-    draw_boxes(_show(image), regions, folder / preview)
+    show_view = show_whole_range if image["is_hidden_by_window"] else show
+    view = show_view(Path(image["file"]), image["frame"], image["modality"], ".dcm")
+    draw_boxes(view, regions, folder / preview)
     return {"image": name, "frame": image["frame"], "reasons": reasons, "regions": regions, "preview": preview}
-
-
-def _show(image: Record) -> Pixels:
-    recipe = recipe_for(Image(path="image.dcm", modality=image["modality"]))
-    return pixels(image["file"], image["frame"], recipe)
 
 
 def _write_deidentified(

@@ -44,7 +44,8 @@ _STREET = (
 _RELATIVE = (
     r"(?:[Dd]aughters?|[Ss]ons?|[Ww]ife|[Hh]usband|[Mm]other|[Ff]ather|[Mm]um|[Mm]om|[Dd]ad|[Bb]rother|[Ss]ister|[Pp]artner"
     r"|[Ff]ianc[eé]e?|[Nn]eighbou?r|[Ff]riend|[Cc]arer|[Cc]aregiver|[Cc]olleague|[Uu]ncle|[Aa]unt|[Cc]ousin|[Nn]ephew|[Nn]iece"
-    r"|[Gg]rand(?:mother|father|son|daughter|child)|[Gg]irlfriend|[Bb]oyfriend|[Tt]win|[Bb]oss)"
+    r"|[Gg]rand(?:mother|father|son|daughter|child)|[Gg]irlfriend|[Bb]oyfriend|[Tt]win|[Bb]oss|[Nn]anny|[Bb]abysitter|[Gg]uardian|[Ii]nterpreter|[Tt]ranslator"
+    r"|hij[ao]|espos[ao]|madre|padre|herman[ao]|fille|fils|m[eè]re|p[eè]re|[eé]pouse|mari|figli[ao]|moglie|marito)"
 )
 _IN_LAW = r"(?:-in-law)?(?:['’]s)?"
 _COMPANY = (
@@ -57,7 +58,7 @@ _NOT_EPONYM = (  # `Crohn's`, `Charcot-Marie-Tooth disease` and `Werner syndrome
 _STAFF = (
     r"\b(?:(?i:(?:reported|dictated|signed|verified|read|referred|reviewed|approved|transcribed|interpreted) by:?"
     r"|discussed with|d/w|(?:referring|attending|reporting|ordering|consulting) (?:physician|doctor|radiologist"
-    r"|consultant|clinician|provider):?|surgeon:?)|(?i:radiologist|sonographer|technologist|patient|pt):|[Pp]t\.)\s*"
+    r"|consultant|clinician|provider):?|surgeon:?|(?:gp|pcp|cc|interpreter|guardian|next of kin):|resident|registrar|fellow|intern)|\b(?:RN|NP)\b|(?i:radiologist|sonographer|technologist|patient|pt):|[Pp]t\.)\s*"
 )
 _NOT_STAFF = (  # departments and what else stands there in capitals
     r"(?!(?i:\w+(?:ology|surgery|iatrics|medicine|ics|ation)|the|he|she|ed|er|icu|gp|male|female|man|woman|m|f|team|family"
@@ -118,9 +119,13 @@ RULES = {
     ],
     "name": [
         rf"\b(?:(?:Dr|Mr|Mrs|Ms|Miss|Mister|Prof|Professor|Doctor|Herrn?|Frau|Mme|Mlle|Monsieur|Madame|Señora?|Sra?"
-        rf"|Signora?|Sister|Nurse)\b(?:\.\s*|\s+))+(?:{_UPPER}\.\s*)*{_WORD}(?:\s+(?:(?:van|von|de|der|den|del|la)\s+)*{_WORD}){{0,2}}",
-        rf"(?<!\w){_RELATIVE}{_IN_LAW}(?:,| of| named| called| name(?: is|:)?)?\s+"
+        rf"|Signora?|Sister|Nurse)\b(?:\.\s*|\s+))+(?:{_UPPER}(?:\.\s*|\s+))*{_WORD}(?:\s+(?:(?:van|von|de|der|den|del|la)\s+)*{_WORD}){{0,2}}",
+        rf"(?<!\w){_RELATIVE}{_IN_LAW}(?:,| of| named| called| name(?: is|:)?)?(?:\s+|\s*\()"
         rf"(?P<part>{_NOT_EPONYM}{_CAPITALIZED}(?:\s+{_CAPITALIZED}){{0,2}}(?:\s+and\s+{_CAPITALIZED})?)\b",
+        rf"\b(?P<part>[^\W\d_]{{2,}})\s*\((?:(?:his|her|the)\s+)?{_RELATIVE}{_IN_LAW}\)",
+        rf"\b(?:[Cc]hild|[Bb]aby|[Ii]nfant|[Pp]arents?) (?:of|named|called)\s+"
+        rf"(?P<part>{_NOT_EPONYM}{_CAPITALIZED}(?:\s+(?:and\s+)?{_CAPITALIZED}){{0,2}})\b",
+        rf"\b(?P<part>{_UPPER}{{2,}},\s+{_GIVEN})\b",
         # reports in capitals or in small letters
         rf"(?<!\w)(?i:{_RELATIVE}){_IN_LAW},?\s+(?P<part>{_NOT_EPONYM}(?i:{_GIVEN}))\b",
         rf"\b[Nn]ame\s+is\s+(?P<part>{_CAPITALIZED}(?:\s+{_CAPITALIZED})?)\b",
@@ -129,7 +134,7 @@ RULES = {
         rf"\b[Pp]atient,?\s+(?P<part>{_NOT_STAFF}{_NOT_PATIENT}{_NOT_EPONYM}{_CAPITALIZED}"
         rf"(?:(?:\s+{_NOT_STAFF}{_NOT_PATIENT}{_NOT_EPONYM}{_CAPITALIZED}){{1,2}}\b|(?=,?\s+\(?\d{{1,3}}\b(?!\s*[%/\d]))))",
         rf"(?<!\w){_COMPANY}\s+(?P<part>{_NOT_EPONYM}{_CAPITALIZED}(?:\s+{_CAPITALIZED})?)\b",
-        rf"(?<![\w-]){_NOT_EPONYM}{_GIVEN}(?![\w-])(?:\s+{_NOT_EPONYM}{_CAPITALIZED})?",
+        rf"(?<![\w-]){_NOT_EPONYM}{_GIVEN}(?:-{_CAPITALIZED})?(?![\w-])(?:\s+{_NOT_EPONYM}{_CAPITALIZED})?",
         # an initial and a surname, where no sentence can have ended: `seen by J. Tanaka`
         rf"(?:^|[.!?,:;]\s+|\(|\b(?:by|to|of|with|from|and|patient)\s+)"
         rf"(?P<part>(?:{_UPPER}\.\s?){{1,3}}{_NOT_EPONYM}{_CAPITALIZED})(?![\w-])",

@@ -17,18 +17,18 @@ from wardround.building.pipeline.image_files import MAX_BYTES, suffix_of
 from wardround.building.pipeline.pipeline import Build, Record, Reject, Step, all_records_step, record_step
 from wardround.building.pipeline.source_files import hash_source
 from wardround.building.sources.dicom.build import BOXES, make_case, mask_texts, split_patients
-from wardround.building.sources.dicom.burned_in import find_text_lines, reasons_in_header
+from wardround.building.sources.dicom.burned_in import reasons_in_header
 from wardround.building.sources.dicom.deidentification import deidentify_file, write_dicom
 from wardround.building.sources.dicom.identifiers import PatientIdentifiers
 from wardround.building.sources.dicom.secret import Secret, load_secret, write_names
-from wardround.building.sources.dicom.text_recognition import MISSING, can_read_text, draw_boxes, find_text_boxes
+from wardround.building.sources.dicom.text_recognition import MISSING, can_read_text, draw_boxes
+from wardround.building.sources.dicom.text_search import search_text
 from wardround.building.sources.study_table.options import options_step
 from wardround.building.sources.study_table.rows import read_table, study_records
 from wardround.building.sources.study_table.study_map import StudyMap, read_study_map
 from wardround.building.text.diagnosis_core import with_initials
 from wardround.building.text.redact import find_revealed_name, redact_diagnosis
-from wardround.cases.images import pixels, recipe_for
-from wardround.core.case import Image, drop_empty
+from wardround.core.case import drop_empty
 from wardround.core.errors import BadInput, Problem, WardroundError
 from wardround.core.names import NO_SYNONYMS, Synonyms
 
@@ -100,14 +100,13 @@ def _check_images(record: Record, build: Build, *, ocr: bool) -> Record:
         try:
             if suffix is None:
                 raise BadInput(file, "is not an image")
-            shown = pixels(file, None, recipe_for(Image(path=f"image{suffix}", modality=image["modality"])))
+            found = search_text(file, None, image["modality"], suffix, identifiers, ocr=ocr)
         except BadInput:
             build.queue("images", {"id": record["id"], "reason": "an image cannot be shown and was left out"})
             continue
-        boxes = find_text_boxes(shown, identifiers) if ocr else []
-        regions = [list(region) for region in find_text_lines(shown)] + [list(box.region) for box in boxes]
+        regions = [list(region) for region in [*found.lines, *(box.region for box in found.boxes)]]
         if regions:
-            draw_boxes(shown, regions, build.folder / BOXES / f"{record['id']}-{len(usable) + 1}.png")
+            draw_boxes(found.view, regions, build.folder / BOXES / f"{record['id']}-{len(usable) + 1}.png")
         usable.append(image | {"suffix": suffix, "regions": regions})
     if not usable:
         raise Reject("no image that can be shown")
