@@ -123,7 +123,8 @@ def test_text_that_only_another_window_shows_is_found(tmp_path, monkeypatch):
 
     def find_contrast(image: np.ndarray, identifiers: PatientIdentifiers) -> list[TextBox]:
         part = image[letters.top : letters.bottom, letters.left : letters.right]
-        return [TextBox(letters, ("name",))] if int(part.max()) - int(part.min()) > 40 else []
+        is_read = part.size > 0 and int(part.max()) - int(part.min()) > 40
+        return [TextBox(letters, ("name",))] if is_read else []
 
     monkeypatch.setattr("wardround.building.sources.dicom.build.can_read_text", lambda: True)
     monkeypatch.setattr("wardround.building.sources.dicom.text_search.find_text_boxes", find_contrast)

@@ -58,7 +58,8 @@ _NOT_EPONYM = (  # `Crohn's`, `Charcot-Marie-Tooth disease` and `Werner syndrome
 _STAFF = (
     r"\b(?:(?i:(?:reported|dictated|signed|verified|read|referred|reviewed|approved|transcribed|interpreted) by:?"
     r"|discussed with|d/w|(?:referring|attending|reporting|ordering|consulting) (?:physician|doctor|radiologist"
-    r"|consultant|clinician|provider):?|surgeon:?|(?:gp|pcp|cc|interpreter|guardian|next of kin):|resident|registrar|fellow|intern)|\b(?:RN|NP)\b|(?i:radiologist|sonographer|technologist|patient|pt):|[Pp]t\.)\s*"
+    r"|consultant|clinician|provider):?|surgeon:?|(?:gp|pcp|cc|interpreter|guardian|next of kin):"
+    r"|resident|registrar|fellow|intern)|\b(?:RN|NP)\b|(?i:radiologist|sonographer|technologist|patient|pt):|[Pp]t\.)\s*"
 )
 _NOT_STAFF = (  # departments and what else stands there in capitals
     r"(?!(?i:\w+(?:ology|surgery|iatrics|medicine|ics|ation)|the|he|she|ed|er|icu|gp|male|female|man|woman|m|f|team|family"
