@@ -137,7 +137,8 @@ class _Reading:
 
     def _is_confirmed(self, statement: StatedDiagnosis) -> bool:
         """Whether a weak statement precedes the differential diagnosis or names a part of it."""
-        return self.states_before_differential or _key(statement.names[0]) in map(_key, self.differential)
+        stated = _key(statement.names[0])
+        return self.states_before_differential or any(key in stated for key in map(_key, self.differential))
 
     def _add_differential(self, names: Iterable[str], introduction: str = "") -> None:
         names = list(names)

@@ -33,9 +33,9 @@ _PREDICATE = re.compile(rf"\s{one_of(_PHRASES['predicates'])}\b", re.I)
 _ON_TOP = re.compile(
     r"(?:at )?the (?:top|head|forefront) of (?:the|my|our|any) (?:list|differential)(?: diagnosis)?", re.I
 )
-_ONLY = re.compile(
-    r"\s(?:can (?:\w+ )?only|could only|cannot|can't) be (?:anything but |nothing but |other than )?"
-    r"|\s(?:for )?anything (?:other than|but)\s",
+_ONLY = re.compile(  # "it cannot be anything but X" is "it is X"
+    r"\s(?:(?:can|could) (?:\w+ )?only be|(?:can|could|cannot|can't) be (?:(?:any|no)thing (?:else )?but|other than)"
+    r"|(?:for )?anything (?:other than|but))\s",
     re.I,
 )
 _LAST_OF_LIST = re.compile(r"(?:and|or)\s", re.I)

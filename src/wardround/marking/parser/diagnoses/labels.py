@@ -54,6 +54,7 @@ _ABOUT_FINDINGS = re.compile(
 _ABOUT_DIAGNOSES = re.compile(
     r"diagnos|differential|possibilit|considerations|\bcauses\b|\bconsider\b|\bconditions\b|rank", re.I
 )
+_ANY_DIAGNOSIS = re.compile(r"(?!no |not |past |previous |initial )(?:[\w-]+ ){1,2}(?:diagnosis|impression|dx)", re.I)
 _SENTENCE = re.compile(r"\b(?:is|are|was|remains)\b(?!\W*\Z).*[\w)]\.?\Z", re.I)  # not "the diagnosis is:"
 _ABOUT_ONE = re.compile(
     r"\b(?:most (?:likely|probable)|final|primary|leading|main|top)\b.*\b(?:diagnosis|answer)(?: is)?\Z"
@@ -77,7 +78,8 @@ def label_role(label: str) -> LabelRole | None:
         return None
     if _LEADS_TO_ONE.search(label):
         return LabelRole.LIKELY
-    return next((role for role, pattern in _ROLES if pattern.fullmatch(label)), None)
+    known = next((role for role, pattern in _ROLES if pattern.fullmatch(label)), None)
+    return known or (LabelRole.LIKELY if _ANY_DIAGNOSIS.fullmatch(label) else None)
 
 
 def heading_role(heading: str) -> LabelRole | None:

@@ -148,6 +148,14 @@ ONE_DIAGNOSIS = re.compile(
     r"\A(?:only )?(?:one|a single|the|this) (?:\w+ )?(?:diagnosis|condition|disease)\s*[:–—-]\s+", re.I
 )
 REASON = re.compile(r",? (?:as|because|since|given that) (?=(?:the|he|she|it|there|they|this|these|her|his)\b)", re.I)
+DENIES = re.compile(
+    r"(?:\b(?:not(?! only\b| just\b| merely\b)|no(?! doubt\b)|never|cannot|unlikely|neither"
+    r"|without (?:evidence|signs?) of"
+    r"|(?<!no )(?<!little )(?<!without )doubt|rul(?:es?|ed|ing) out|exclud(?:es?|ed|ing)"
+    r"|(?:evidence|argues|speaks) against)"
+    r"|\w+n't)\b(?![^,;:]*\b(?:but|than|exclude\w*|rule out)\b)[^,;:]{0,40}\Z",
+    re.I,
+)
 DENIED = re.compile(r"\b(?:not|never|hardly|nothing|doubt|\w+n't)\b", re.I)
 APPOSITION = re.compile(r",\s+an?\s[^,]*\Z")
 SUMS_UP = re.compile(

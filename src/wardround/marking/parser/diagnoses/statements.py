@@ -72,7 +72,7 @@ def _read_clause(clause: str) -> StatedDiagnosis | None:
         return None
     if (linked := diagnosis_of_finding(clause)) and (stated := _stated(WEAK, linked.diagnosis)):
         return stated._replace(strength=LIKELY) if linked.is_firm else stated
-    return (
+    statement = (
         _read_comparison(clause)
         or _read_lead_in(clause)
         or _read_subject(clause)
@@ -82,6 +82,13 @@ def _read_clause(clause: str) -> StatedDiagnosis | None:
         or _read_weak(clause)
         or _read_ending(clause)
     )
+    return None if statement and statement.names and _is_denied(clause, statement.names[0]) else statement
+
+
+def _is_denied(clause: str, name: str) -> bool:
+    """Whether the words right before a name deny it: "this is unlikely to be asthma"."""
+    place = clause.casefold().find(name[:20].casefold())
+    return place > 0 and patterns.DENIES.search(clause, 0, place) is not None
 
 
 def _read_comparison(clause: str) -> StatedDiagnosis | None:
@@ -193,7 +200,8 @@ def _read_weak(clause: str) -> StatedDiagnosis | None:
         is_firm = bool(match.groupdict().get("firm")) or "most likely" in clause.lower()
         is_summed_up = pattern is patterns.POINTS and patterns.SUMS_UP.match(clause)
         strength = HINTED if pattern is patterns.SHOWS else LIKELY if is_firm else ASIDE if is_summed_up else WEAK
-        if statement := _stated(strength, match["name"]):
+        name = patterns.BEFORE_NAME.sub("", match["name"], count=1) if pattern is patterns.SUSPECTED else match["name"]
+        if statement := _stated(strength, name):
             return statement
     return None
 
