@@ -34,9 +34,13 @@ def calibration_intervals(measure: Measure, sums: ClusterSums, right: ClusterMom
     gaps, counts, noises = (np.stack([sums.row(f"{part}{bin}") for bin in bins]) for part in (GAP, COUNT, NOISE))
     claims, whole = sums.row(measure.n), sums.cell_total(measure.n)
     clusters = sums.clusters(measure.cluster_sum)
-    gap, variance = sums.total(gaps), sums.total(gaps**2)
+    gap, variance = (
+        np.stack(totals) for totals in zip(*((sums.total(g), sums.total(g**2)) for g in gaps), strict=True)
+    )
     plug_in = np.abs(gap).sum(axis=0)
-    signed = (sums.spread(np.where(gap < 0, -1.0, 1.0)) * gaps).sum(axis=0)
+    signed = np.zeros_like(claims)
+    for sign, own in zip(np.where(gap < 0, -1.0, 1.0), gaps, strict=True):
+        signed += sums.spread(sign) * own
     residual = signed - sums.spread(np.nan_to_num(ratio(plug_in, whole))) * claims
     error = np.sqrt(clusters / np.maximum(clusters - 1, 1) * sums.total(residual**2))
     t = student_quantile(np.maximum(clusters - 1, 1))

@@ -141,26 +141,40 @@ class Resampling:
             yield number, resampled
 
     def _fill_in(self, pending: list[PendingEstimates], resampled: ResampledSums, block: SumBlock) -> None:
-        """The estimates of one block; the intervals of all of them are taken together."""
+        """The estimates of one block; all intervals that a loop does not take at once are taken together."""
+        ends: list[tuple[Floats, Floats] | None] = []
+        drawn: list[Floats] = []
         for estimate, cells, sums, slicing in pending:
             method = estimate.method[cells]
             conditions, is_own = method == SHARE_OF_RESAMPLES, method == BOOTSTRAP
             is_wanted = self._consumer is not None and self._consumer.wants(estimate.measure, slicing)
-            ends = (
-                None if is_wanted or conditions.any() else _ratio_intervals(estimate.measure, resampled, sums, is_own)
-            )
-            if ends is None:
-                values = estimate.measure.formula(*map(resampled.rows, sums))
-                estimate.value[cells[conditions]] = np.nanmean(values[conditions], axis=1) if conditions.any() else []
-                if self._consumer is not None and is_wanted:
-                    self._consumer.receive(PendingEstimates(estimate, cells, sums, slicing), values, block)
-                ends = percentile_intervals(values if is_own.all() else values[is_own])
-            own = cells[is_own]
+            is_kept = is_wanted or bool(conditions.any())
+            ends.append(None if is_kept else _ratio_intervals(estimate.measure, resampled, sums, is_own))
+            if ends[-1] is not None:
+                continue
+            values = estimate.measure.formula(*map(resampled.rows, sums))
+            estimate.value[cells[conditions]] = np.nanmean(values[conditions], axis=1) if conditions.any() else []
+            drawn.append(values if is_own.all() else values[is_own])
+            if self._consumer is not None and is_wanted:
+                self._consumer.receive(PendingEstimates(estimate, cells, sums, slicing), values, block)
+        for (estimate, cells, *_), (low, high) in zip(pending, _with_others(ends, drawn), strict=True):
+            own = cells[estimate.method[cells] == BOOTSTRAP]
             # a skewed measure may lie outside the middle of its resamples
-            estimate.low[own] = np.minimum(ends[0], estimate.value[own])
-            estimate.high[own] = np.maximum(ends[1], estimate.value[own])
+            estimate.low[own] = np.minimum(low, estimate.value[own])
+            estimate.high[own] = np.maximum(high, estimate.value[own])
             alike = own[estimate.high[own] - estimate.low[own] < ALIKE]
             without_spread(alike, estimate.low, estimate.high, estimate.method)
+
+
+def _with_others(ends: list[tuple[Floats, Floats] | None], drawn: list[Floats]) -> Iterator[tuple[Floats, Floats]]:
+    """The ends of all intervals; those that are missing are of the values drawn, in this order."""
+    if not drawn:
+        yield from filter(None, ends)
+        return
+    cuts = np.cumsum([len(values) for values in drawn])[:-1]
+    others = zip(*(np.split(end, cuts) for end in percentile_intervals(np.concatenate(drawn))), strict=True)
+    for known in ends:
+        yield known if known is not None else next(others)
 
 
 def _ratio_intervals(
