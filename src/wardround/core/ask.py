@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from wardround.core.canonical import canonical_json, hash_text
 
-COMMON_KEYS = {"text", "finish", "model"}  # most answers have no others
+COMMON_KEYS = {"text", "finish", "model", "images"}  # most answers have no others
 # finish reasons of answers that a server declined to give, and what marks call them
 REFUSALS = {
     "content_filter": "content filter",
@@ -193,7 +193,8 @@ class Answer:
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Answer:
         if record.keys() <= COMMON_KEYS:
-            return cls(record["text"], record.get("finish", ""), model=record.get("model"))
+            images = tuple(record.get("images", ()))
+            return cls(record["text"], record.get("finish", ""), model=record.get("model"), images=images)
         first = record.get("first_token")
         return cls(
             text=record["text"],

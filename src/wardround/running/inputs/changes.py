@@ -120,10 +120,10 @@ def compare_cases(before: pl.DataFrame, now: pl.DataFrame) -> InputChanges:
 
 def changed_images(before: Mapping[str, str], cases: CaseSet, sha256: Callable[[str], str]) -> dict[str, str | None]:
     """The paths of images whose files have another hash now, with this; None for a file that cannot be read."""
-    root, changed = os.path.abspath(cases.folder), dict[str, str | None]()
+    changed: dict[str, str | None] = {}
     for path, earlier in before.items():
         try:
-            current: str | None = sha256(os.path.normpath(os.path.join(root, path)))
+            current: str | None = sha256(cases.absolute_path(path))
         except KeyError:
             continue
         except (OSError, BadInput):

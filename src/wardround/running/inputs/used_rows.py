@@ -72,7 +72,7 @@ class UsedRows:
         for part in self._sorted_parts():
             for table in part.iter_slices(CHUNK) if len(part) else [part]:
                 if not self._lacks_digests:
-                    hasher.update(b"".join(table[DIGEST]))
+                    hasher.update(b"".join(table[DIGEST].to_list()))
                 yield table.select(list(SCHEMA))
         self.answers_hash = None if self._lacks_digests else hasher.hexdigest()
         shutil.rmtree(self._folder, ignore_errors=True)

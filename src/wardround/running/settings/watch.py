@@ -43,8 +43,10 @@ class AnswerCounts:
         if answer.refused_for is not None or condition.confidence == "logprobs" or condition.probe != "none":
             return
         self.answers += 1
-        self.past_stop += stop.runs_past_stop([answer.text], self.stops)
-        self.too_long += self.limit is not None and max_tokens.exceeds(answer.text, self.limit)
+        if self.stops:
+            self.past_stop += stop.runs_past_stop([answer.text], self.stops)
+        if self.limit is not None:
+            self.too_long += max_tokens.exceeds(answer.text, self.limit)
         if condition.reasoning != "as-is":
             is_on = condition.reasoning == "on"
             self.by_reasoning[is_on] += 1

@@ -107,6 +107,7 @@ class AnswerStore:
         self._reading, self.leases = self._database.reading, self._database.leases
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="commit")
         self._pending: list[_PendingWrite] = []
+        self._spent: dict[tuple[str, str], Spending] = {}  # by run and candidate, since the last commit
         self._committing: asyncio.Task[None] | None = None
         self._database.watch(lambda: [pending.write for pending in self._pending])
 
@@ -210,6 +211,7 @@ class AnswerStore:
     def _commit(self, write: Write) -> asyncio.Future[list[bytes]]:
         done: asyncio.Future[list[bytes]] = asyncio.get_running_loop().create_future()
         self._pending.append(_PendingWrite(write, done))
+        self._spent.clear()
         if self._committing is None:
             self._committing = asyncio.create_task(self._commit_all())
         return done
@@ -228,6 +230,7 @@ class AnswerStore:
                         if not pending.done.done():
                             pending.done.set_exception(failure)
                     continue
+                self._spent.clear()
                 for pending, bodies in zip(group, stored, strict=True):
                     if not pending.done.done():
                         pending.done.set_result(bodies)
@@ -246,8 +249,10 @@ class AnswerStore:
         self._reading.execute(INSERT_SENTINEL, row)
 
     def spent(self, run: str, candidate: str) -> Spending:
-        """What a run spent on one candidate, over all its starts."""
-        return self._sum_calls("run = ? and candidate = ?", run, candidate)
+        """What a run spent on one candidate, over all its starts; added up again only after a commit of this object."""
+        if (run, candidate) not in self._spent:
+            self._spent[run, candidate] = self._sum_calls("run = ? and candidate = ?", run, candidate)
+        return self._spent[run, candidate]
 
     def spent_on(self, asks: Iterable[bytes]) -> Spending:
         """What all runs spent on these Asks."""
