@@ -135,6 +135,12 @@ def measures(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return lines
 
 
+@cache
+def figures_of(cases: int, *renamed: tuple[str, str]) -> list[dict[str, Any]]:
+    """The figures of these marks, which most tests need alike."""
+    return measures(marks(cases, dict(renamed)))
+
+
 def comparisons(figures: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Differences of the figures above; the intervals and p values are made up, the page only prints them."""
     whole = {row["candidate"]: row["value"] for row in figures if row["measure"] == "accuracy" and row["slice"] == "{}"}
@@ -177,7 +183,7 @@ def write_run(
     """Writes the folder and returns the marks; keywords replace keys of the manifest."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = marks(cases, rename)
-    figures = measures(rows)
+    figures = figures_of(cases, *(rename or {}).items())
     candidates = []
     for name in dict.fromkeys(row["candidate"] for row in rows):
         asks = sum(row["candidate"] == name for row in rows)

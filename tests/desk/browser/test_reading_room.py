@@ -13,7 +13,7 @@ from chromium import CHROMIUM, needs_chromium
 from desk_browser import serving, watch
 from desk_site import DeskSite, Visitor, case, write_set
 from PIL import Image
-from playwright.sync_api import Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 from test_retain_task import degraded
 
 pytestmark = needs_chromium
@@ -38,21 +38,28 @@ def site(tmp_path_factory) -> DeskSite:
     return site
 
 
-@pytest.fixture
-def page(site) -> Iterator[Page]:
-    """A browser with an empty memory, on a monitor of 2560 x 1440."""
-    site.reader = site.add_person(f"Rae {len(site.desk.accounts.list_people())}", "radiologist")
-    errors: list[str] = []
+@pytest.fixture(scope="module")
+def browser(site) -> Iterator[tuple[Browser, str]]:
+    """A browser, and the address of the desk."""
     with serving(site.app) as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        width, height = SIZES["monitor"]
-        context = browser.new_context(base_url=url, viewport={"width": width, "height": height}, has_touch=True)
-        cookie = site.desk.visits.sign(site.desk.accounts.open_session(site.reader.person))
-        context.add_cookies([{"name": site.desk.visits.cookie, "value": cookie, "url": url}])
-        page = context.new_page()
-        watch(page, errors)
-        yield page
+        yield browser, url
         browser.close()
+
+
+@pytest.fixture
+def page(site, browser) -> Iterator[Page]:
+    """A page with an empty memory, on a monitor of 2560 x 1440."""
+    site.reader = site.add_person(f"Rae {len(site.desk.accounts.list_people())}", "radiologist")
+    errors: list[str] = []
+    (opened, url), (width, height) = browser, SIZES["monitor"]
+    context = opened.new_context(base_url=url, viewport={"width": width, "height": height}, has_touch=True)
+    cookie = site.desk.visits.sign(site.desk.accounts.open_session(site.reader.person))
+    context.add_cookies([{"name": site.desk.visits.cookie, "value": cookie, "url": url}])
+    page = context.new_page()
+    watch(page, errors)
+    yield page
+    context.close()
     assert errors == []
 
 

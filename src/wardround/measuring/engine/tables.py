@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from wardround.core.files import replacement
-from wardround.core.text import with_formula, without_formula
+from wardround.core.text import FORMULA_STARTS, with_formula, without_formula
 
 DIGITS = 9
 TEXTS = frozenset(
@@ -39,11 +39,19 @@ COMPARISONS = table_schema(
 def write_table(path: Path, table: pl.DataFrame) -> None:
     """Writes a table whole or not at all. Nine decimals: sums are exact to 2**-30."""
     rounded = pl.col(pl.Float64).round(DIGITS) + 0.0  # + 0.0: no negative zero
-    texts = pl.col(pl.String).map_elements(without_formula, return_dtype=pl.String)
+    texts = [
+        column.map_elements(without_formula, return_dtype=pl.String)
+        for column in table.select(pl.col(pl.String))
+        if column.str.head(1).is_in(FORMULA_STARTS).any()
+    ]
     with replacement(path) as draft:
-        table.with_columns(rounded, texts).write_csv(draft)
+        table.with_columns(rounded, *texts).write_csv(draft)
 
 
 def restore_texts(table: pl.DataFrame) -> pl.DataFrame:
     """A table as it was before `write_table` made its texts safe for spreadsheets."""
-    return table.with_columns(pl.col(pl.String).map_elements(with_formula, return_dtype=pl.String))
+    return table.with_columns(
+        column.map_elements(with_formula, return_dtype=pl.String)
+        for column in table.select(pl.col(pl.String))
+        if column.str.starts_with(" ").any()
+    )
