@@ -69,7 +69,7 @@ def _noise_of_one_photon(lines: Any, field: Any, pitches: Any, factor: float) ->
     noise = np.empty(lines.shape, np.float32)
     for view in range(len(lines)):
         passed = exp_of(lines[view], factor) * pitches[view]
-        noise[view] = (field[view] / np.sqrt(passed)).astype(np.float32)
+        _round_to(noise[view], field[view] / np.sqrt(passed))
     return noise
 
 
@@ -80,5 +80,11 @@ def _noise_of_counts(lines: Any, field: Any, pitches: Any, factor: float, dose: 
     for view in range(len(lines)):
         mean = np.maximum(exp_of(lines[view], factor) * (pitches[view] * dose), FEWEST)
         counts = np.maximum(poisson_counts(mean, field[view]), NO_PHOTON)
-        noise[view] = log_ratio(mean, counts).astype(np.float32)
+        _round_to(noise[view], log_ratio(mean, counts))
     return noise
+
+
+@njit(inline="always")
+def _round_to(single: Any, values: Any) -> None:  # pragma: no cover
+    for place in range(len(single)):  # to assign them at once takes two seconds more to compile
+        single[place] = values[place]
