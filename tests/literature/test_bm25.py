@@ -39,14 +39,14 @@ def terms(text: str) -> list[str]:
     return [unicodedata.normalize("NFD", stem).encode("ascii", "ignore").decode() or stem for stem in stems]
 
 
-def scores(documents: list[list[str]], query: list[str]) -> np.ndarray:
-    lengths = np.array([len(words) for words in documents])
-    counts = [Counter(words) for words in documents]
-    total = np.zeros(len(documents))
+def scores(counts: list[Counter[str]], query: list[str]) -> np.ndarray:
+    """Of documents, each as the number of times that it has its terms."""
+    lengths = np.array([count.total() for count in counts])
+    total = np.zeros(len(counts))
     for term in query:
         often = np.array([count[term] for count in counts], float)
         n = np.count_nonzero(often)
-        idf = np.log(1 + (len(documents) - n + 0.5) / (n + 0.5))
+        idf = np.log(1 + (len(counts) - n + 0.5) / (n + 0.5))
         total += idf * often * (K1 + 1) / (often + K1 * (1 - B + B * lengths / lengths.mean()))
     return total
 
@@ -64,10 +64,10 @@ def test_the_best_ten_are_those_of_the_formula(tmp_path: Path, corpus: str) -> N
     source.write_text("".join(json.dumps(row) + "\n" for row in rows))
     build([source], tmp_path / "index", columns=())
     index = Index.open(tmp_path / "index")
-    documents = [terms(row["abstract"]) for row in rows]
+    counts = [Counter(terms(row["abstract"])) for row in rows]
     overlaps, deviations = [], []
     for entry in list(questions.values())[:100]:
-        expected = dict(zip(questions, scores(documents, terms(entry["QUESTION"])), strict=True))
+        expected = dict(zip(questions, scores(counts, terms(entry["QUESTION"])), strict=True))
         hits = index.search(entry["QUESTION"])
         tenth = sorted(expected.values())[-10]
         overlaps.append(np.mean([expected[hit.pmid] >= tenth * (1 - 1e-6) for hit in hits]))

@@ -193,7 +193,7 @@ def test_no_request_that_the_description_leads_to_breaks_the_server(described, p
     assert [(each.path, each.method.upper()) for each in known] == OPERATIONS
     assert [each.value for each in GenerationMode] == ["positive", "negative"]
 
-    @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
     @given(case=described[path][method].as_strategy(GenerationMode(mode)))
     def ask(case):
         case.call_and_validate(excluded_checks=[negative_data_rejection])  # "3" and false are taken for numbers
