@@ -16,6 +16,7 @@ from wardround.core.errors import BadInput, describe_unreadable
 from wardround.core.study import Study, parse_study
 from wardround.marking.marks import MARKS_FILE, scan_marks
 from wardround.marking.slice_values import STRATA_SCHEMA
+from wardround.measuring.comparing.groups import GROUPS, compare_groups
 from wardround.measuring.engine.encode import Marks, encode_once
 from wardround.measuring.engine.measure import from_any_source
 from wardround.measuring.engine.reference import marks_at_reference
@@ -144,6 +145,23 @@ class RunFiles:
         if self.encoded_reference is not None:
             return self.encoded_reference
         return encode_once(self.reference_marks, self.study)
+
+    def compare_patients(self, measure: str) -> pl.DataFrame:
+        """Groups of patients in the reference condition, compared once for all sections, or read from groups.csv."""
+        if measure not in self._compared_patients:
+            self._compared_patients[measure] = self._read_groups(measure)
+        return self._compared_patients[measure]
+
+    @cached_property
+    def _compared_patients(self) -> dict[str, pl.DataFrame]:
+        return {}
+
+    def _read_groups(self, measure: str) -> pl.DataFrame:
+        path = self.folder / "groups.csv"
+        table = read_table(path, GROUPS) if path.is_file() and self.condition is None else None
+        if table is not None and measure in table["measure"]:
+            return table.filter(pl.col("measure") == measure)
+        return compare_groups(self.marks_at_reference, self.study, measure=measure)
 
     @cached_property
     def abilities(self) -> Abilities | None:

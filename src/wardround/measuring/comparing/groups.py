@@ -64,7 +64,12 @@ def compare_groups(marks: Marks, study: Study, keys: Sequence[str] = PEOPLE, mea
 
 def subgroup_gaps(marks: Marks, study: Study, keys: Sequence[str] = PEOPLE, measure: str = "accuracy") -> pl.DataFrame:
     """The worst and the best group of every key and candidate; `difference` is that of the worst from the others."""
-    groups, rows, first = compare_groups(marks, study, keys, measure), [], 0
+    return find_gaps(compare_groups(marks, study, keys, measure))
+
+
+def find_gaps(groups: pl.DataFrame) -> pl.DataFrame:
+    """The same of groups that are compared already."""
+    rows, first = [], 0
     while first < len(groups):
         own = groups[first : first + groups["groups"][first]]
         lines = own.rows(named=True)

@@ -9,8 +9,8 @@ import polars as pl
 from markupsafe import Markup
 
 from wardround.core.canonical import canonical_json
-from wardround.measuring import prompt_sensitivity, subgroup_gaps
-from wardround.measuring.comparing.groups import PEOPLE
+from wardround.measuring import prompt_sensitivity
+from wardround.measuring.comparing.groups import PEOPLE, find_gaps
 from wardround.measuring.engine.intervals import FEWEST
 from wardround.measuring.engine.reference import marks_at_reference
 from wardround.measuring.engine.slices import in_order
@@ -44,8 +44,7 @@ class GroupComparison:
 
 def group_gaps(run: RunFiles) -> Section | None:
     """Age, sex, modality and tags; tags other than `rare` are folded."""
-    marks = run.marks_at_reference
-    gaps_by_measure = {measure: subgroup_gaps(marks, run.study, PEOPLE, measure) for measure in score_measures(run)}
+    gaps_by_measure = {measure: find_gaps(run.compare_patients(measure)) for measure in score_measures(run)}
     sizes = _sizes(run.reference_marks)
     blocks = []
     for key in PEOPLE[:-1]:

@@ -16,13 +16,11 @@ from wardround.core.study import Family
 from wardround.measuring import compare, compare_groups
 from wardround.measuring.acceptance.against_number import line_figure
 from wardround.measuring.comparing.families import PEOPLE, SEVERITY
-from wardround.measuring.comparing.groups import GROUPS
-from wardround.measuring.comparing.groups import PEOPLE as PATIENT_KEYS
 from wardround.measuring.engine.measure import STATED, measure_name
 from wardround.measuring.measures.catalogue import find_measure
 from wardround.measuring.people.against_models import holm
 from wardround.reporting.reference_condition import chance_accuracy, score_measures
-from wardround.reporting.run_files import ComparisonLine, MeasureLine, RunFiles, parse_comparisons, read_table
+from wardround.reporting.run_files import ComparisonLine, MeasureLine, RunFiles, parse_comparisons
 
 ALPHA = 0.05
 CONFIDENCE_SOURCES = ("", STATED)
@@ -102,7 +100,7 @@ def summary_figures(run: RunFiles) -> SummaryFigures | None:
         images=over_axes("images", DEFAULTS["images"]),
         options_only=_tested(options_only, chance),
         degradations=_severity_differences(run, measure) or over_axes("degradation", DEFAULTS["degradation"]),
-        groups=_group_differences(_patient_groups(run, measure)),
+        groups=_group_differences(run.compare_patients(measure)),
         stages=_group_differences(compare_groups(run.marks_at_reference, run.study, ("stage",), measure)),
         discrimination=discrimination,
         bias=bias,
@@ -186,14 +184,6 @@ def _compared(run: RunFiles, family: Family) -> list[ComparisonLine]:
     study = run.study.model_copy(update={"comparisons": {"summary": family}})
     lines = parse_comparisons(compare(run.marks, study), run.folder)
     return [line for line in lines if line.value is not None and line.p_adjusted is not None]
-
-
-def _patient_groups(run: RunFiles, measure: str) -> pl.DataFrame:
-    path = run.folder / "groups.csv"
-    table = read_table(path, GROUPS) if path.is_file() and run.condition is None else None
-    if table is not None and measure in table["measure"]:
-        return table.filter(pl.col("measure") == measure)
-    return compare_groups(run.marks_at_reference, run.study, PATIENT_KEYS, measure)
 
 
 def _group_differences(table: pl.DataFrame) -> dict[str, list[GroupDifference]]:
