@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from wardround.core.text import LETTERS
 from wardround.marking.parser.conclusions.closing import has_sign, read_quantity
-from wardround.marking.parser.conclusions.focusing import read_focus
+from wardround.marking.parser.conclusions.focusing import MAX_FOCUSED, read_focus
 from wardround.marking.parser.conclusions.lettering import read_placed_letter
 from wardround.marking.parser.conclusions.meanings import (
     OptionMeanings,
@@ -234,10 +234,11 @@ def _read_sentences(text: str, sentences: list[str], options: Sequence[str]) -> 
 def _read_focus(sentences: list[str], options: Sequence[str]) -> int | None:
     """The option on which sentences about the case end."""
     meanings = option_meanings(tuple(options))
-    if _ANY_LETTER.search(whole := " ".join(sentences)) or _SEVERAL_FIT.search(whole):
+    if len(sentences) > MAX_FOCUSED or _ANY_LETTER.search(whole := " ".join(sentences)) or _SEVERAL_FIT.search(whole):
         return None
     option = read_focus(
         sentences,
+        lambda sentence: may_decide(sentence, meanings),
         lambda sentence: weigh(sentence, meanings),
         lambda words: _named_in_focus(words, meanings, options) if may_decide(words, meanings) else None,
         lambda words: _named(words, True, meanings, options) if _NO_BARE_NUMBER.search(words) else None,

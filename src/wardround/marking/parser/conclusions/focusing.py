@@ -7,7 +7,7 @@ the same one. What is reported, supposed, past or true of many is left out.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from wardround.marking.parser.conclusions.weighing import MIN_EVIDENCE, SUPPOSES
@@ -78,10 +78,12 @@ _LEAD = re.compile(
 )
 
 Name = Callable[[str], int | None]  # the only option that a few words name
-Weigh = Callable[[str], dict[int, float]]  # the options that a text names
+Weigh = Callable[[str], Mapping[int, float]]  # the options that a text names
 
 
-def read_focus(sentences: Sequence[str], weigh: Weigh, name: Name, exact: Name) -> int | None:
+def read_focus(
+    sentences: Sequence[str], may_name: Callable[[str], bool], weigh: Weigh, name: Name, exact: Name
+) -> int | None:
     """The option on which the sentences end, or that they put first; None if there is none, or several.
 
     `exact` is the option that is all that a few words say.
@@ -95,7 +97,7 @@ def read_focus(sentences: Sequence[str], weigh: Weigh, name: Name, exact: Name) 
         if len(affirmed) > 1:
             return None
         is_turned = any(map(_TURNS.match, sentences[place + 1 :]))
-        if is_turned or SUPPOSES.match(sentence) or _GENERAL.search(sentence):
+        if is_turned or not may_name(sentence) or SUPPOSES.match(sentence) or _GENERAL.search(sentence):
             continue
         for words, before in _foci(sentence):
             option = name(words)

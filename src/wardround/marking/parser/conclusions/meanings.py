@@ -8,15 +8,16 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from itertools import chain
-from typing import NamedTuple
 
 from wardround.marking.parser.option_text import WORD, fold_word, folded_words, plain_option
 from wardround.marking.parser.option_tokens import KNOWN_NAMES, WORDS, option_tokens, possible_stems, stem, stems_of
 from wardround.marking.parser.words.kept import kept
 
+MAX_KEPT_TEXTS = 256  # whose meanings are kept: several rules weigh the sentences of one reply
 MIN_ALIKE = 5  # letters that two forms of a word begin with
 UNKNOWN = "?"  # the meaning of what may be an abbreviation
 MIN_CLIPPED = 4  # letters of a word that is cut short: "doxy"
@@ -241,7 +242,8 @@ def is_same_word(one: str, other: str) -> bool:
     return False
 
 
-class OptionMeanings(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class OptionMeanings:
     """The stems and meanings of each option, those that no other has, and how the words sound."""
 
     all: list[frozenset[str]]
@@ -400,6 +402,7 @@ def _names_another(following: tuple[str, ...], options: OptionMeanings) -> bool:
     return any(word not in options.evidence and word not in _MAY_FOLLOW_CLASS for word in following)
 
 
+@lru_cache(maxsize=MAX_KEPT_TEXTS)
 def meanings_of(text: str, options: OptionMeanings) -> frozenset[str]:
     """The stems and meanings of a text, with the words of options of which it has another form."""
     in_order = stems_of(text, options.initials)

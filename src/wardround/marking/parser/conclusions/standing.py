@@ -7,7 +7,7 @@ border of rectus") neither affirms nor denies it.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from wardround.core.text import LETTERS
 from wardround.marking.parser import phrases
@@ -80,7 +80,7 @@ _ENDS_SENTENCE = re.compile(r"[)\]]+[\"']?\s*(?:[.!]|\Z|\n)")
 _POINTED = re.compile(r"[👉➡⭐☞✅✔☑⇒➤▶▸]\ufe0f?\s*[(\[]?(?:[Oo]ption |[Aa]nswer:? )?([A-J])[)\]]?(?=[:.,)\s]|\Z)")
 _DENIED_NEXT = re.compile(r"[)\]\"']*,? (?:is|was|are|were|does|would|can|could) ?(?:not|n't|never|be wrong|wrong)")
 
-Weigh = Callable[[str], dict[int, float]]  # the options that a text names
+Weigh = Callable[[str], Mapping[int, float]]  # the options that a text names
 
 
 def read_standing_letter(text: str, options: Sequence[str], weigh: Weigh) -> int | None:
@@ -89,9 +89,9 @@ def read_standing_letter(text: str, options: Sequence[str], weigh: Weigh) -> int
     if (opening := _OPENING.fullmatch(text)) is not None:
         place = letters.find(opening["letter"])
         return place if place >= 0 and _opens(opening, place, weigh) else None
-    pointed = set(_POINTED.findall(text))
+    pointed = set() if text.isascii() else set(_POINTED.findall(text))
     if (
-        not (pointed or len(text) >= MIN_LENGTH)
+        not (pointed or (len(text) >= MIN_LENGTH and _LETTER.search(text)))
         or len(text) > MAX_LENGTH
         or text.endswith((":", "...", "…"))
         or "{" in text

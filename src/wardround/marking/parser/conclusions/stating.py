@@ -7,7 +7,7 @@ Three shapes are read: an option and a verdict on it, a definite subject that is
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from wardround.marking.parser.option_text import folded_words
 from wardround.marking.parser.option_tokens import stem
@@ -16,7 +16,7 @@ from wardround.marking.parser.words.word_search import WordSearch
 MAX_SUBJECT = 200  # characters before the verb
 MAX_STATEMENT = 320  # characters of a sentence that may be a statement
 
-Weigh = Callable[[str], dict[int, float]]  # the options that a text names
+Weigh = Callable[[str], Mapping[int, float]]  # the options that a text names
 Exact = Callable[[str], int | None]  # the option that is the whole text
 
 _PIECE = re.compile(r"[;:]\s|\s[–—-]\s")
@@ -221,5 +221,5 @@ def _head(text: str) -> str:
     )[0]
 
 
-def _only(scores: dict[int, float]) -> int | None:
+def _only(scores: Mapping[int, float]) -> int | None:
     return next(iter(scores)) if len(scores) == 1 else None

@@ -5,8 +5,17 @@ What is left must have words, or meanings (meanings.py), that one option has and
 """
 
 import re
+from collections.abc import Mapping
+from functools import lru_cache
 
-from wardround.marking.parser.conclusions.meanings import NUMBERED, OptionMeanings, may_decide, meanings_of, roots_of
+from wardround.marking.parser.conclusions.meanings import (
+    MAX_KEPT_TEXTS,
+    NUMBERED,
+    OptionMeanings,
+    may_decide,
+    meanings_of,
+    roots_of,
+)
 from wardround.marking.parser.option_tokens import CONTRASTS, WORDS, stem
 from wardround.marking.parser.words.word_search import WordSearch
 
@@ -147,7 +156,8 @@ def clauses_of(sentence: str) -> list[str]:
     return kept
 
 
-def weigh(sentence: str, meanings: OptionMeanings, is_whole_sentence: bool = False) -> dict[int, float]:
+@lru_cache(maxsize=MAX_KEPT_TEXTS)
+def weigh(sentence: str, meanings: OptionMeanings, is_whole_sentence: bool = False) -> Mapping[int, float]:
     """The options that a sentence has evidence for, with its weight; `is_whole_sentence`: also what it denies."""
     if not may_decide(sentence, meanings):
         return {}
