@@ -101,6 +101,7 @@ class OptionForms:
     count: int
     words: frozenset[str]  # folded
     has_comparators: bool  # "<5 mm"
+    has_numbers: bool
     is_numeric: bool  # all options are whole numbers
     has_levels: bool  # an option is a vertebra or a root: "T12"
     class_word: str  # that a numeral follows in every option: "stage"
@@ -156,6 +157,7 @@ def _option_forms(options: tuple[str, ...]) -> OptionForms:
         len(options),
         frozenset(word for form in whole for word in form),
         any(word[0] in "<>≤≥" for form in whole for word in form),
+        any(word[-1].isdigit() for form in whole for word in form),
         all(len(form) == 1 and form[0].isdigit() for form in whole),
         any(_LEVEL.fullmatch(text.strip()) for text in texts),
         class_words.pop() if len(class_words) == 1 and len(options) > 1 else "",

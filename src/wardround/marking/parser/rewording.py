@@ -254,7 +254,7 @@ def _reword_phrases(text: str, forms: OptionForms) -> str:
     if " one" in lower:
         text = _THIS_ONE.sub(r"\1", text)
         text = _ONE.sub(lambda one: one[1] if one[2].lower() in forms.words else one[0], text)
-    if "cent" in lower or any(map(_NUMBER_VALUES.__contains__, lower.replace("-", " ").split())) or "hundred" in lower:
+    if forms.has_numbers:
         text = _PERCENT.sub("%", _COUNTED.sub(_number_of_words, text))
     if ("1st" in lower or "2nd" in lower or "3rd" in lower) and not forms.words.isdisjoint(_ORDINALS):
         text = _SHORT_ORDINAL.sub(lambda short: _ORDINALS[int(short[1]) - 1], text)

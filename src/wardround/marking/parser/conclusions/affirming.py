@@ -58,7 +58,7 @@ _SEVERAL = WordSearch(
     r"\b(?:either (?:\S+ ){1,4}or\b|both\b(?! (?:positive|negative|raised|elevated|low|high|sides|drain|point|lie|come)|(?: [\w-]+){1,3} and (?:[\w-]+ ){1,3}(?:are|were|is) (?:positive|negative|raised|elevated|low|high|normal|present|absent))|(?<!as )(?<!since )(?<!because )none of|neither\b|all of (?:the|these)|all (?:are|remain|should))"
 )
 _SEVERAL_FIT = WordSearch(
-    r"\b(?:either (?:\S+ ){1,4}or\b|both (?:are|of|options?|could|would|can|may|remain|fit|conditions|diagnoses)|(?<!as )(?<!since )(?<!because )none of|neither|all of (?:the|these)|all (?:are|remain|could))\b"
+    r"\b(?:either (?:\S+ ){1,4}or\b|both (?:are|of|options?|could|would|can|may|remain|fit|conditions|diagnoses)|none of(?<!as none of)(?<!since none of)(?<!because none of)|neither|all of (?:the|these)|all (?:are|remain|could))\b"
 )
 _NONE_FITS = WordSearch(
     r"\bnone of (?:these|them|the (?:\w+ )?(?:options?|answers?|choices?|above|listed))(?: \w+){0,2}? (?:would be my|fits?|matches|match|applies|apply|is (?:right|correct)|are (?:right|correct))\b"
@@ -241,7 +241,11 @@ def _read_focus(sentences: list[str], options: Sequence[str]) -> int | None:
         lambda sentence: may_decide(sentence, meanings),
         lambda sentence: weigh(sentence, meanings),
         lambda words: _named_in_focus(words, meanings, options) if may_decide(words, meanings) else None,
-        lambda words: _named(words, True, meanings, options) if _NO_BARE_NUMBER.search(words) else None,
+        lambda words: (
+            _named(words, True, meanings, options)
+            if _NO_BARE_NUMBER.search(words) and may_decide(words, meanings)
+            else None
+        ),
     )
     if option is None or contradicts(meanings_of(whole, meanings), meanings.all[option]):
         return None  # "a pneumothorax on the left" is no right-sided one

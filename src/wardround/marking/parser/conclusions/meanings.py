@@ -351,6 +351,7 @@ def may_mean(text: str, options: OptionMeanings) -> bool:
     return not options.evidence.isdisjoint(chain.from_iterable(map(_possible_meanings, text.split())))
 
 
+@lru_cache(maxsize=MAX_KEPT_TEXTS)
 def may_decide(text: str, options: OptionMeanings) -> bool:
     """Whether a text may have a meaning that tells an option from the others: a fast test."""
     return not options.decisive.isdisjoint(chain.from_iterable(map(_possible_meanings, text.split())))

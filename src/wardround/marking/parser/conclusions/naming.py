@@ -32,7 +32,7 @@ _OF_CASE = r"(?:(?:this|it|that) (?:is|must be|has to be|can only be)|(?:it|that
 _MARKERS = r"(?:so|thus|hence|therefore|ergo|accordingly|consequently|in other words|i\.e\.|ie|that is|in short|conclusion|impression|diagnosis|dx|verdict|answer|overall|bottom line|in summary|final diagnosis|which means|meaning|leaving|which leaves|this leaves|that leaves|so that's|which is|making this|making it)"
 # within a sentence, whatever stands before
 _POINTING = (
-    r"(?:(?:(?:practically |virtually |almost |highly |strongly |very |entirely |most )?(?:characteristic|typical|diagnostic|pathognomonic|suggestive|indicative|classic) (?:of|for)"
+    r"(?:(?:(?:characteristic|typical|diagnostic|pathognomonic|suggestive|indicative|classic) (?:of|for)"
     r"|(?:in keeping|consistent|compatible|fits?|fit in|in line|tallies) (?:best |well |perfectly )?with|speaks? for|points? (?:to|towards?|at)|pointing (?:to|towards?|at)|(?:all|both) (?:say|spell|mean|point to|favou?r|suggest|indicate|fit)"
     r"|makes? (?:this|it|him|her)|(?:this|that|which) (?:suggests?|indicates?|means|implies|reflects?|represents?|gives|defines|equals|leaves))"
     r"|(?:swap|switch|change|exchange) (?:it|this|that|him|her|the \w+) (?:for|to|with)|reach for|time for|next step is(?! to)|treatment is|management is|drug is|answer is|(?:is|as) (?:known as|called|termed|named)|proceed to|go straight (?:to|for)|goes straight to)"
