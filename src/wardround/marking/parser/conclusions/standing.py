@@ -150,8 +150,8 @@ def _standing_letters(text: str, options: Sequence[str]) -> Iterator[str]:
         if WOULD.search(clause) or SUPPOSES.match(before[stop:]) or _GOES_THROUGH.search(before[stop:].lower()):
             continue
         if _IN_BRACKETS.search(before):
-            stands = _ENDS_SENTENCE.match(after) or _ENDORSED_LATER.search(after)
+            stands = (_ENDS_SENTENCE.match(after) or _ENDORSED_LATER.search(after)) is not None
         else:
-            stands = ENDORSED.search(after) or not _SAID_AFTER.match(after)
+            stands = ENDORSED.search(after) is not None or _SAID_AFTER.match(after) is None
         if stands:
             yield named[0][-1]
