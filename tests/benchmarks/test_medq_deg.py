@@ -388,7 +388,7 @@ def test_images_stored_by_degrade_are_marked_with_the_profile_that_they_were_mad
         (["none", "assigned"], "images: medq-deg-estimated, version 4."),
         (
             ["none", "stored", "gaussian_blur@L1"],
-            "images: clinical-1, version 3; of those that were stored degraded: medq-deg-estimated, version 4.",
+            "images: clinical-1, version 4; of those that were stored degraded: medq-deg-estimated, version 4.",
         ),
     ],
 )

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import real_images as real
 from PIL import Image
+from scipy.ndimage import gaussian_filter
 from skimage.metrics import structural_similarity
 
 from wardround.cases.set import CaseSet
@@ -195,6 +196,20 @@ def test_a_faint_spot_that_ssim_hardly_sees_is_not_flagged():
         quality = measure_quality(image, degrade(image, "dark_spots", level, ESTIMATED), np.ones(image.shape[:2], bool))
         assert not list_flags(quality | {"ssim_body": 0.998}, "Artifacts", spots_band(severity))
         assert list_flags(quality | {"psnr_body": 41.0}, "Artifacts", spots_band(severity))
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_blurs_that_take_the_trabeculae_of_a_bone_are_not_flagged(profile):
+    """Before, most mild blurs of smooth radiographs counted as invisible, and were left out of case sets."""
+    ankle, body = real.real_image("RG3_UNCI.dcm"), real.body("RG3_UNCI.dcm")
+    bone = (slice(1180, 1320), slice(760, 880))  # as it is, it is full of fine detail
+    clean = ankle[bone].astype(float)
+    for type in ("gaussian_blur", "motion_blur"):
+        blurred = degrade(ankle, type, "L1", profile)
+        left = blurred[bone] - gaussian_filter(blurred[bone].astype(float), 4)
+        assert left.std() < 0.5 * (clean - gaussian_filter(clean, 4)).std()
+        band = band_at(load_profile(profile).bands, 1.0, "X-ray", type)
+        assert list_flags(measure_quality(ankle, blurred, body), "Resolution and Blur", band) == []
 
 
 def spots_band(severity: float) -> QualityBand | None:

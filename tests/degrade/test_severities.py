@@ -57,7 +57,7 @@ def test_a_changed_table_is_used_by_its_file_and_has_another_hash(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("version = 3", "version = 'one'", "clinical-1.version: expected a whole number"),
+        ("version = 4", "version = 'one'", "clinical-1.version: expected a whole number"),
         ("gaussian_noise = { sigma =", "gaussian_noise = { sgima =", "gaussian_noise: expected the parameters sigma"),
         ("gaussian_noise = {", "gaussian_moise = {", "clinical-1.display.gaussian_moise: is not one of the types"),
         ("sigma = [0, 0.03, 0.07]", "sigma = [0, 0.03]", "gaussian_noise.sigma: expected a number, a word, or three"),
