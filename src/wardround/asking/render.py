@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from wardround.asking.applicable import StudyRules, inapplicable_reason
-from wardround.asking.ask_frame import OPTIONS_PLACE, QUESTION_PLACE, fits, make_frame
+from wardround.asking.ask_frame import OPTIONS_PLACE, QUESTION_PLACE, AskFrame, fits, make_frame
 from wardround.asking.carry import carried_texts, format_carried
 from wardround.asking.case_cache import CaseCache
 from wardround.asking.degradation import (
@@ -89,6 +89,8 @@ class Renderer:
         self._samplings: dict[tuple[str, str], Sampling] = {}
         # most questions of a case share content and reasons, and trials share Asks: these are computed once
         self._cache = CaseCache(CACHED_ENTRIES if cases.is_in_memory else CACHED_ENTRIES // 4)
+        self._framed_case: Case | None = None  # the latest one, and its frames
+        self._frames: dict[tuple[str, str, str, str], tuple[AskFrame, bool]] = {}
         # one image is shown many times
         self._parts: dict[tuple[Any, ...], tuple[dict[str, Any], ImagePart]] = {}
         self._swap = lru_cache(CACHED_IMAGES)(self._find_swap)
@@ -173,10 +175,12 @@ class Renderer:
         texts = question.prompt, format_options(question.options, order) if question.options else ""
         has_own_content = question.images is not None or condition.degradation != "none"
         can_be_framed = not has_own_content and len(case.questions) >= MIN_FRAMED and fits(texts[0]) and fits(texts[1])
-        cache, place = self._cache.of(case), (question.kind, condition.json, candidate.name, identity.json)
-        if can_be_framed and (known := cache.get(place)) is not None:
-            frame, with_images = known
-            return frame.key(*texts), with_images
+        place = (question.kind, condition.json, candidate.name, identity.json)
+        if can_be_framed:
+            if self._framed_case is not case:
+                self._framed_case, self._frames = case, {}
+            if (known := self._frames.get(place)) is not None:
+                return known[0].key(*texts), known[1]
         content = self._content(case, question, condition, candidate.sees)
         check_degraded_images(case, question, condition, content.parts)
         with_images = bool(content.parts)
@@ -184,7 +188,7 @@ class Renderer:
             places = (QUESTION_PLACE, OPTIONS_PLACE)
             frame = make_frame(self._plain_json(content, question, condition, candidate, identity, places))
             if frame is not None:
-                cache[place] = frame, with_images
+                self._frames[place] = frame, with_images
                 return frame.key(*texts), with_images
         return hash_text(self._plain_json(content, question, condition, candidate, identity, texts)), with_images
 
