@@ -2,15 +2,19 @@
 
 import re
 
+import numpy as np
 import polars as pl
 import pytest
 from flip_oracle import exact_p
-from interval_oracle import scipy_ratio_interval
+from interval_oracle import effective_answers, scipy_ratio_interval, wilson_by_solving
 from made_marks import made_marks, made_study, mark, random_marks, votes
+from scipy.stats import norm
 
 from wardround.core.errors import WardroundError
 from wardround.measuring import compare, rank_intervals
 from wardround.measuring.engine.tables import COMPARISONS
+
+SHARES = (("a", 0.7), ("b", 0.5))
 
 
 def two(ballots: dict[str, list[str]], **fields: object) -> pl.DataFrame:
@@ -32,6 +36,35 @@ def test_a_paired_difference_is_that_computed_by_hand():
     assert (lines[0]["n"], lines[0]["clusters"], lines[0]["low"]) == (12, 6, None)
     assert lines[0]["method"] == "sign-flip (all flips), too few cases"
     assert lines[0]["family"] == "default (not declared)"
+
+
+def test_a_few_gains_in_many_cases_are_not_certain():
+    """Of 100 cases a is right in 4 that b is not: p is 2 / 16, and resamples without any of them are rare.
+
+    Newcombe's interval of the two rates: gains 4 of 100 by Wilson, losses 0 to z^2 / (100 + z^2).
+    """
+    ballots = {"a": ["0"] * 60 + ["1"] * 40, "b": ["0"] * 56 + ["1"] * 44}
+    (line,) = compare(two(ballots), made_study("a", "b")).to_dicts()
+    z = norm.ppf(0.975)
+    _, high = wilson_by_solving(0.04, effective_answers([1.0] * 4 + [0.0] * 96, [1.0] * 100))
+    assert (line["value"], line["p"]) == (pytest.approx(0.04), 2 / 16)
+    assert line["method"] == "sign-flip (all flips), wilson"
+    assert line["low"] <= 0
+    assert line["high"] == pytest.approx(high, abs=1e-6)
+    (turned,) = compare(two({"a": ballots["b"], "b": ballots["a"]}), made_study("a", "b")).to_dicts()
+    assert (turned["low"], turned["high"]) == pytest.approx((-line["high"], -line["low"]))
+    more = {"a": ["0"] * 60 + ["1"] * 40, "b": ["0"] * 52 + ["1"] * 48}
+    (line,) = compare(two(more), made_study("a", "b")).to_dicts()
+    assert line["p"] == 2 / 2**8
+    assert 0 < line["low"] < 0.08 < line["high"] < 0.08 + z * 0.04
+
+
+def test_an_interval_of_many_cases_holds_0_if_p_is_above_5_percent():
+    random = np.random.default_rng(6)
+    for _ in range(60):
+        ballots = {name: random.choice(["0", "1"], 45, p=(share, 1 - share)).tolist() for name, share in SHARES}
+        (line,) = compare(two(ballots), made_study("a", "b")).to_dicts()
+        assert line["p"] <= 0.05 or line["low"] <= 0 <= line["high"], line
 
 
 def test_only_what_both_were_asked_is_compared():

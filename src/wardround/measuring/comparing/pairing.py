@@ -7,10 +7,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from wardround.measuring.comparing.signflip import FLIPS, alike_interval, flip_interval, sign_flip
+from wardround.measuring.comparing.signflip import (
+    ALPHA,
+    EXACT_UNDER,
+    FLIPS,
+    agreeing,
+    alike_interval,
+    flip_interval,
+    rare_interval,
+    sign_flip,
+)
 from wardround.measuring.engine.encode import ITEM, EncodedMarks
 from wardround.measuring.engine.exact import QUANTUM, Floats, exact
-from wardround.measuring.engine.intervals import BOOTSTRAP, FEW, FEWEST, TOO_FEW
+from wardround.measuring.engine.intervals import BOOTSTRAP, FEW, FEWEST, TOO_FEW, WILSON
 from wardround.measuring.engine.items import build_items
 from wardround.measuring.engine.measure import Measure
 from wardround.measuring.engine.resampling.bootstrap import SumBlock, resampled_sums
@@ -97,21 +106,28 @@ def tested_differences(known: Sequence[PairedSums], measure: Measure, clusters: 
     for number, drawn in resampled_sums(blocks, clusters, seed):
         low, high = percentile_interval(difference(measure, drawn.all_rows().T))
         row = rows[resampled[number]]
-        row |= {"low": min(low, row["value"]), "high": max(high, row["value"])}
+        shown = [row["value"]] if row["p"] <= ALPHA else [row["value"], 0.0]
+        row |= {"low": min(low, *shown), "high": max(high, *shown)}
     return rows
 
 
 def interval_of_few(
     differences: Floats, sizes: Floats, value: float, p: float, seed: int
 ) -> tuple[float | None, float | None, str] | None:
-    """The interval of paired differences if their clusters are few or all alike, and its method; else None."""
+    """The interval of paired differences if few clusters are there, or differ, or all are alike; else None.
+
+    With its method.
+    """
     clusters = len(differences)
     if clusters < FEWEST:
         return None, None, TOO_FEW
     if np.ptp(ratio(differences, sizes)) <= QUANTUM:
         return *alike_interval(value, clusters), ALIKE
-    if clusters >= FEW:
+    if clusters >= FEW and np.count_nonzero(differences) >= EXACT_UNDER:
         return None
+    if clusters >= FEW:
+        low, high = agreeing(*rare_interval(differences, sizes), value, p)
+        return min(low, value), max(high, value), WILSON
     low, high = flip_interval(differences, sizes, p, seed)
     return min(low, value), max(high, value), INVERTED
 

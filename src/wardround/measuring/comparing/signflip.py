@@ -8,13 +8,14 @@ are multiples of 2**-30 (see exact.py), so equal sums are equal and no tie depen
 import itertools
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from math import hypot
 from typing import NamedTuple
 
 import numpy as np
 
 from wardround.core.random import stream
 from wardround.measuring.engine.exact import QUANTUM, Floats
-from wardround.measuring.engine.wilson import Z
+from wardround.measuring.engine.wilson import ClusterMoments, Z, rate_interval_of
 from wardround.measuring.measures.formulas import ratio
 
 FLIPS = 10_000
@@ -64,12 +65,38 @@ def flip_interval(differences: Floats, sizes: Floats, p: float, seed: int) -> tu
     )  # of the flipped clusters, and of the others: the test is two-sided
     means = np.sort(means[~np.isnan(means)])
     place = int(ALPHA * flips - 1)
-    low, high = float(means[place]), float(means[-1 - place])
+    return agreeing(float(means[place]), float(means[-1 - place]), float(differences.sum()), p)
+
+
+def agreeing(low: float, high: float, difference: float, p: float) -> tuple[float, float]:
+    """An interval that has 0 outside exactly if p is at most 5%."""
     if p > ALPHA:
         return min(low, 0.0), max(high, 0.0)
     if low <= 0.0 <= high:
-        return (QUANTUM, high) if differences.sum() > 0 else (low, -QUANTUM)
+        return (QUANTUM, high) if difference > 0 else (low, -QUANTUM)
     return low, high
+
+
+def rare_interval(differences: Floats, sizes: Floats) -> tuple[float, float]:
+    """The interval of many clusters of which few differ: resamples of three gains seldom hold none.
+
+    Gains and losses are two rare rates with Wilson's intervals, whose distances add up by squares (Newcombe). They are
+    shares of the largest difference, which is 2 of signed measures.
+    """
+    largest = 1.0 if (np.abs(differences) <= sizes).all() else 2.0
+    (gain, gain_low, gain_high), (loss, loss_low, loss_high) = (
+        _rate(np.maximum(sign * differences / largest, 0.0), sizes) for sign in (1.0, -1.0)
+    )
+    low = gain - loss - hypot(gain - gain_low, loss_high - loss)
+    high = gain - loss + hypot(gain_high - gain, loss - loss_low)
+    return largest * max(low, -1.0), largest * min(high, 1.0)
+
+
+def _rate(part: Floats, whole: Floats) -> tuple[float, float, float]:
+    """A rate with its interval, from its sums by cluster."""
+    moments = ClusterMoments.of(part, whole, lambda values: values.sum(axis=-1, keepdims=True))
+    low, high = rate_interval_of(moments, moments.whole)
+    return float(moments.share[0]), float(low[0]), float(high[0])
 
 
 def alike_interval(value: float, clusters: int) -> tuple[float, float]:
