@@ -27,5 +27,6 @@ def gaussian_noise(image: Image, severity: SeverityParameters, rng: Generator) -
 
 def _coloured_share(image: Image) -> float:
     step = max(1, min(image.shape[:2]) // SAMPLES)
-    sample = image[::step, ::step]
-    return float((sample.max(axis=2) - sample.min(axis=2) > COLOURED).mean())
+    red, green, blue = (np.ascontiguousarray(image[::step, ::step, colour]) for colour in range(3))
+    highest, lowest = np.maximum(np.maximum(red, green), blue), np.minimum(np.minimum(red, green), blue)
+    return float((highest - lowest > COLOURED).mean())
