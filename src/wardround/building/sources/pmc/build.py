@@ -202,6 +202,7 @@ def _reports_a_patient(record: Record) -> bool:
 
 def _classify(record: Record, synonyms: Synonyms) -> Record:
     """The parts of the article, its diagnosis with the doubts about it, and other diagnoses."""
+    record = record | {"abstract": record["abstract"] or _summary(record)}
     sentences = classify_sentences(record["sections"])
     verdict = judge_diagnosis(record, sentences, synonyms)
     return record | {
@@ -212,6 +213,12 @@ def _classify(record: Record, synonyms: Synonyms) -> Record:
         "evidence": verdict.evidence if verdict else [],
         "candidates": [*find_differentials(sentences), *read_title(record["title"]).mistaken],
     }
+
+
+def _summary(record: Record) -> str:
+    """The section that some journals have in place of an abstract."""
+    sections = (section for section in record["sections"] if section["titles"][-1:] == ["Summary"])
+    return strip_marks(" ".join(paragraph for section in sections for paragraph in section["paragraphs"]))
 
 
 def _diagnosis_slots(record: Record, build: Build) -> dict[str, str] | None:

@@ -44,8 +44,8 @@ _LIKE_A_DISEASE_PATTERNS = [  # what is named there has to be named as diseases 
     r"(?P<names>.+)",
 ]
 _NO_ALTERNATIVES = re.compile(  # a list in such a sentence is not of other diagnoses
-    r"\b(?:complicat\w+|associat\w+|risk|predispos\w+|symptoms?|manifest\w+|signs?|features?|treat\w+|therap\w+"
-    r"|comorbid\w*|history|subtypes?|types|organs?|sites?|sequel\w+|triggers?|triggered|vaccin\w+)\b",
+    r"\b(?:complicat\w+|associat\w+|risk|predispos\w+|symptoms?|manifest\w+|signs?|features (?:are|include|of|were)"
+    r"|treat\w+|therap\w+|comorbid\w*|history|subtypes?|types|organs?|sites?|sequel\w+|triggers?|triggered|vaccin\w+)\b",
     re.IGNORECASE,
 )
 _LIST_VERB = re.compile(

@@ -36,12 +36,13 @@ _NAME_END = re.compile(
     r"|and (?:she|he|the|was|is|then|underwent|treat\w*|start\w*|received|we|they|her|his|an?|referred|admitted"
     r"|recovered)"
     r"|during|until|since|throughout|on (?:admission|presentation|arrival)|at (?:presentation|admission|birth)"
+    r"|in (?:whom|which)"
     r"|in (?:the|a|this|our|his|her|whom) (?:patient|case|present\w*)|at (?:the )?(?:age|time)|on (?:day|histo\w*|the)"
     r"|as (?:the|a) (?:cause|reason)|therefore|finally|recently|despite|with no|with positive|with a score)\b",
     re.IGNORECASE,
 )
 _LEADING_WORDS = re.compile(
-    r"^(?:(?:a|an|the|by|unsuspected|having|been|likely|probable|final|definitive|be|as|with|concurrent|confirmed|new-onset|unusual|rare"
+    r"^(?:(?:a|an|the|unsuspected|having|been|likely|probable|final|definitive|be|as|with|concurrent|confirmed|new-onset|unusual|rare"
     r"|underlying|possible|our|his|her|of|both|also|uncommon|unexpected|newly diagnosed|so-called|us)\s+)+",
     re.IGNORECASE,
 )

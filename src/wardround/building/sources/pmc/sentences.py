@@ -30,7 +30,7 @@ TITLES = [
     (
         "other",
         r"introduc|background|abstract|consent|ethic|fund|conflict|acknowledg|contribut|method|abbrevi|disclos|perspective"
-        r"|statement|declar",
+        r"|statement|declar|(?<!case )summary$",
     ),
     ("patient", r"case|patient|presentation|history|complaint|clinical|anamnes|symptom|summary|observation"),
 ]
@@ -40,6 +40,7 @@ TREATED = re.compile(
     r"\b(?:treat(?:ed|ment)|therap(?:y|ies)|administered|prescribed|resected|resection|excised|excision|surgery|surgical"
     r"|operated|\w{3,}ectomy|chemotherapy|radiotherapy|transfus\w+|transplant\w*|ablation|drainage|enucleation|injected"
     r"|received|started on|managed|mg|discharged|underwent|infus\w+|vials?|antidote|injections?"
+    r"|coiled|clipped|stented|(?:was|were) repaired"
     r"|recompress\w*|hyperbaric|(?:improved|recovered|resolved|responded) (?:on|with|after|to|within)"
     r"|(?:was|were) (?:given|started|initiated|commenced))\b",
     re.IGNORECASE,

@@ -30,7 +30,7 @@ _FIRM_PATTERNS = [
     r"\bconfirm\w* (?:the )?(?:diagnosis|presence) of (?P<name>.+)",
     r"\bconfirmed to (?:be|have) (?P<name>.+)",
     r"\b(?:biops\w+|histo\w+|patholog\w+|cultures?|sequencing|autopsy|examination|test(?:ing)?|analysis|reaction)\b"
-    r"[^.]{0,60}\bconfirm(?:ed|ing)\s+(?P<name>.+)",
+    r"[^.]{0,60}\bconfirm(?:ed|ing)\s+(?!(?:by|with|on|in|at)\b)(?P<name>.+)",
     r"\bdiagnostic (?:of|for) (?P<name>.+)",
     r"\bconclu\w+ that (?:he|she|(?:the|our|this) (?:patient|child|infant|boy|girl)) (?:had|has"
     r"|suffered from|was suffering from) (?P<name>.+)",
@@ -39,6 +39,7 @@ _FIRM_PATTERNS = [
     r"(?:^|[,;] (?:and |so )?)(?:(?:thus|therefore|finally|hence|consequently|subsequently|a|an|the),? )*"
     r"(?P<name>(?:[\w'’-]+ ){0,8}?[\w'’-]+) (?:was|were) (?:\w+ly |then |thus |therefore )?diagnosed\b",
     r"\bwe (?:\w+ly )?diagnosed (?P<name>.+)",
+    r"\b(?:to|could) diagnose (?P<name>.+)",
     rf"(?:^|[,;] (?:and )?)(?:the |an? )?(?P<name>(?:[\w'’-]+ ){{0,9}}?[\w'’-]+)"
     rf" was (?:the|our) {_QUALIFIED}diagnosis\b",
     r"\bcriteria (?:for|of) (?P<name>.+?) (?:were|are) (?:all )?(?:met|fulfilled|satisfied)",
@@ -52,7 +53,8 @@ _CONFIRMED_PATTERN = (
 _SHOWN_PATTERNS = (
     r"\b(?:histo\w+|patholog\w+|biops\w+|autopsy|cytolog\w+|immunohisto\w+|surgery|specimen|pcr)\b[^.;]{0,60}"
     r"\b(?:revealed|showed|demonstrated|disclosed|identified|yielded|proved|confirmed)\s+(?P<name>.+)",
-    r"\bconfirm(?:ed|ing)\s+(?P<name>.+)",
+    r"\bestablish(?:ed|ing)\s+(?P<name>.+)",
+    r"\bconfirm(?:ed|ing)\s+(?!(?:by|with|on|in|at)\b)(?P<name>.+)",
 )
 _WEAK_PATTERNS = [
     r"\b(?:consistent|compatible|in keeping|in line) with (?P<name>.+)",

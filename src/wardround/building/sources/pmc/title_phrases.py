@@ -41,7 +41,8 @@ _SPLIT = re.compile(
 _ENDING = (
     r"[:;?!.–—]|\s(?:presenting|presented|manifesting|revealing|unmasking"
     r"|revealed|diagnosed|detected|in an?|in the|as an?|as the|managed"
-    r"|treated|triggered|unmasked|due to|caused|causing|induced|secondary|associated|complicated|complicating|and{})\s"
+    r"|treated|triggered(?: by)?|unmasked"
+    r"|due to|caused|causing|induced|secondary|associated|complicated|complicating|and{})\s"
 )
 _WHOLE = re.compile(_ENDING.format(""), re.IGNORECASE)  # `with` may be part of a name: dementia with Lewy bodies
 _JOINED = re.compile(_ENDING.format("|with"), re.IGNORECASE)  # and so may `of` and `in`
