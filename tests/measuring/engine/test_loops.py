@@ -48,7 +48,7 @@ def test_products_are_those_of_whole_numbers(dtype: type, height: int, width: in
     rows, counts = random.integers(-9, 9, (height, width)), random.integers(0, 5, (width + 3, 611), dtype=np.uint8)
     clusters, place = random.permutation(width + 3)[:width], random.permutation(height + 2)[:height]
     totals = np.full((height + 2, 611), np.nan)
-    multiply(rows.astype(dtype), clusters, counts, place, totals)
+    multiply(rows.astype(np.float64), clusters, counts, place, totals, dtype)
     assert (totals[place] == rows @ counts[clusters].astype(np.int64)).all()
     assert np.isnan(totals).all(axis=1).sum() == 2
 
@@ -58,7 +58,7 @@ def test_products_of_many_candidates_keep_every_digit() -> None:
     random = np.random.default_rng(3)
     quanta, counts = random.integers(0, 2**34, (5, 200)), random.integers(0, 5, (200, 300), dtype=np.uint8)
     totals = np.empty((5, 300))
-    multiply(quanta / 2**30, np.arange(200), counts, np.arange(5), totals)
+    multiply(quanta / 2**30, np.arange(200), counts, np.arange(5), totals, np.float64)
     assert (totals * 2**30 == quanta @ counts.astype(np.int64)).all()
 
 

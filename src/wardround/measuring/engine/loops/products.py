@@ -14,6 +14,7 @@ from wardround.measuring.engine.sums import Integers
 
 Counts = NDArray[np.uint8 | np.int16 | np.float32]
 COLUMNS, CLUSTERS = 256, 32  # of a panel
+BLOCK = 4  # rows, and clusters, that are multiplied together
 USED_COLUMNS = 250  # of them: an eighth of the resamples
 LINE = 64  # bytes: vectors that cross the lines of the cache take twice the time
 
@@ -27,14 +28,18 @@ def _aligned(rows: int, like: Floats) -> Floats:  # pragma: no cover
     return buffer[start : start + rows * COLUMNS].reshape(rows, COLUMNS)
 
 
+def multiply(rows: Floats, clusters: Integers, counts: Counts, place: Integers, totals: Floats, dtype: type) -> None:
+    """totals[place] = rows @ counts[clusters], in this precision."""
+    padded = np.zeros([-(-size // BLOCK) * BLOCK for size in rows.shape], dtype)
+    padded[: rows.shape[0], : rows.shape[1]] = rows
+    _multiply(padded, clusters, counts, place, totals)
+
+
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def multiply(
+def _multiply(
     rows: Floats, clusters: Integers, counts: Counts, place: Integers, totals: Floats
 ) -> None:  # pragma: no cover
-    """totals[place] = rows @ counts[clusters], in the precision of `rows`.
-
-    Four rows and four clusters a pass: half of the loads and a quarter of the stores of one by one.
-    """
+    """Four rows and four clusters a pass (BLOCK): half of the loads and a quarter of the stores of one by one."""
     height, width = rows.shape
     resamples = counts.shape[1]
     panel, added = _aligned(CLUSTERS, rows), _aligned(height, rows)
@@ -42,14 +47,12 @@ def multiply(
         columns = min(USED_COLUMNS, resamples - first)
         added[:] = 0
         for start in range(0, width, CLUSTERS):
-            deep = min(CLUSTERS, width - start)
-            for i in range(deep):
+            for i in range(min(CLUSTERS, len(clusters) - start)):
                 cluster = clusters[start + i]
                 for j in range(columns):
                     panel[i, j] = counts[cluster, first + j]
-            by_four = deep // 4 * 4
-            for r in range(0, height // 4 * 4, 4):
-                for i in range(0, by_four, 4):
+            for r in range(0, height, 4):
+                for i in range(0, min(CLUSTERS, width - start), 4):
                     k = start + i
                     a0, a1, a2, a3 = rows[r, k], rows[r, k + 1], rows[r, k + 2], rows[r, k + 3]
                     b0, b1, b2, b3 = rows[r + 1, k], rows[r + 1, k + 1], rows[r + 1, k + 2], rows[r + 1, k + 3]
@@ -61,21 +64,7 @@ def multiply(
                         added[r + 1, j] += b0 * x0 + b1 * x1 + b2 * x2 + b3 * x3
                         added[r + 2, j] += c0 * x0 + c1 * x1 + c2 * x2 + c3 * x3
                         added[r + 3, j] += d0 * x0 + d1 * x1 + d2 * x2 + d3 * x3
-                for i in range(by_four, deep):
-                    k = start + i
-                    a0, b0, c0, d0 = rows[r, k], rows[r + 1, k], rows[r + 2, k], rows[r + 3, k]
-                    for j in range(COLUMNS):
-                        x0 = panel[i, j]
-                        added[r, j] += a0 * x0
-                        added[r + 1, j] += b0 * x0
-                        added[r + 2, j] += c0 * x0
-                        added[r + 3, j] += d0 * x0
-            for r in range(height // 4 * 4, height):
-                for i in range(deep):
-                    a0 = rows[r, start + i]
-                    for j in range(COLUMNS):
-                        added[r, j] += a0 * panel[i, j]
-        for r in range(height):
+        for r in range(len(place)):
             for j in range(columns):
                 totals[place[r], first + j] = added[r, j]
 

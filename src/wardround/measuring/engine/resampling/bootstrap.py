@@ -150,7 +150,7 @@ def resample_rows(block: SumBlock, chosen: Integers, totals: Floats, clusters: i
     are_small = are_small_counts(rows, MAX_SINGLE / clusters)
     for of_type, dtype in ((are_small, np.float32), (~are_small, np.float64)):
         if of_type.any():
-            multiply(rows[of_type].astype(dtype, copy=False), block.cluster, weights, chosen[of_type], totals)
+            multiply(rows[of_type], block.cluster, weights, chosen[of_type], totals, dtype)
 
 
 def _are_small_counts(rows: Floats, clusters: int) -> NDArray[np.bool_]:
