@@ -30,7 +30,7 @@ def _aligned(rows: int, like: Floats) -> Floats:  # pragma: no cover
 
 def multiply(rows: Floats, clusters: Integers, counts: Counts, place: Integers, totals: Floats, dtype: type) -> None:
     """totals[place] = rows @ counts[clusters], in this precision."""
-    padded = np.zeros([-(-size // BLOCK) * BLOCK for size in rows.shape], dtype)
+    padded: Floats = np.zeros([-(-size // BLOCK) * BLOCK for size in rows.shape], dtype)
     padded[: rows.shape[0], : rows.shape[1]] = rows
     _multiply(padded, clusters, counts, place, totals)
 

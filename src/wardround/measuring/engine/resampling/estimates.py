@@ -141,23 +141,28 @@ class Resampling:
             yield number, resampled
 
     def _fill_in(self, pending: list[PendingEstimates], resampled: ResampledSums, block: SumBlock) -> None:
-        """The estimates of one block; all intervals that a loop does not take at once are taken together."""
-        ends: list[tuple[Floats, Floats] | None] = []
+        """The estimates of one block; intervals are taken together, in large studies those of ratios by a loop."""
+        are_ratios: list[bool] = []
+        ratios: list[tuple[Integers, Integers]] = []
         drawn: list[Floats] = []
         for estimate, cells, sums, slicing in pending:
             method = estimate.method[cells]
             conditions, is_own = method == SHARE_OF_RESAMPLES, method == BOOTSTRAP
             is_wanted = self._consumer is not None and self._consumer.wants(estimate.measure, slicing)
             is_kept = is_wanted or bool(conditions.any())
-            ends.append(None if is_kept else _ratio_intervals(estimate.measure, resampled, sums, is_own))
-            if ends[-1] is not None:
+            are_ratios.append(uses_loops() and estimate.measure.formula is ratio and not is_kept)
+            if are_ratios[-1]:
+                part, whole = sums
+                ratios.append((resampled.places(part[is_own]), resampled.places(whole[is_own])))
                 continue
             values = estimate.measure.formula(*map(resampled.rows, sums))
             estimate.value[cells[conditions]] = np.nanmean(values[conditions], axis=1) if conditions.any() else []
             drawn.append(values if is_own.all() else values[is_own])
             if self._consumer is not None and is_wanted:
                 self._consumer.receive(PendingEstimates(estimate, cells, sums, slicing), values, block)
-        for (estimate, cells, *_), (low, high) in zip(pending, _with_others(ends, drawn), strict=True):
+        of_ratios, of_values = _ratio_intervals(resampled.totals, ratios), _intervals(drawn)
+        for (estimate, cells, *_), is_ratio in zip(pending, are_ratios, strict=True):
+            low, high = next(of_ratios if is_ratio else of_values)
             own = cells[estimate.method[cells] == BOOTSTRAP]
             # a skewed measure may lie outside the middle of its resamples
             estimate.low[own] = np.minimum(low, estimate.value[own])
@@ -166,27 +171,26 @@ class Resampling:
             without_spread(alike, estimate.low, estimate.high, estimate.method)
 
 
-def _with_others(ends: list[tuple[Floats, Floats] | None], drawn: list[Floats]) -> Iterator[tuple[Floats, Floats]]:
-    """The ends of all intervals; those that are missing are of the values drawn, in this order."""
-    if not drawn:
-        yield from filter(None, ends)
-        return
-    cuts = np.cumsum([len(values) for values in drawn])[:-1]
-    others = zip(*(np.split(end, cuts) for end in percentile_intervals(np.concatenate(drawn))), strict=True)
-    for known in ends:
-        yield known if known is not None else next(others)
+def _intervals(drawn: list[Floats]) -> Iterator[tuple[Floats, Floats]]:
+    """The ends of the intervals of each array of resampled values."""
+    if drawn:
+        yield from _split(percentile_intervals(np.concatenate(drawn)), [len(values) for values in drawn])
 
 
-def _ratio_intervals(
-    measure: Measure, resampled: ResampledSums, sums: list[Integers], chosen: NDArray[np.bool_]
-) -> tuple[Floats, Floats] | None:
-    """The intervals of a plain ratio, if a compiled loop can take them without storing its resampled values."""
-    if measure.formula is not ratio or not uses_loops():
-        return None
-    from wardround.measuring.engine.loops.intervals import ratio_ends
+def _ratio_intervals(totals: Floats, ratios: list[tuple[Integers, Integers]]) -> Iterator[tuple[Floats, Floats]]:
+    """Those of ratios of rows of totals, without storing their resampled values."""
+    if ratios:
+        from wardround.measuring.engine.loops.intervals import ratio_ends
 
-    part, whole = (resampled.places(rows)[chosen] for rows in sums)
-    return ratio_ends(resampled.totals, part, whole, ENDS)
+        part, whole = (np.concatenate(rows) for rows in zip(*ratios, strict=True))
+        yield from _split(ratio_ends(totals, part, whole, ENDS), [len(rows) for rows, _ in ratios])
+
+
+def _split(ends: tuple[Floats, Floats], sizes: list[int]) -> Iterator[tuple[Floats, Floats]]:
+    last = 0
+    for size in sizes:
+        first, last = last, last + size
+        yield ends[0][first:last], ends[1][first:last]
 
 
 def _dense(sums: ClusterSums, rows: list[int], first: int, last: int) -> tuple[Integers, Floats]:
