@@ -67,7 +67,7 @@ def pytest_collection_finish() -> None:
     """What is loaded now stays: each collection of garbage would look through all of it again, and so do few others."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
+    gc.set_threshold(20_000, 20, 100)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -101,7 +101,7 @@ def test_lists_count_as_hit_at_k_does():
 
 def test_planted_errors_are_recovered_by_intervals_that_cover_them(monkeypatch):
     """200 cases, 100 of them labelled; lists of three with the right one first (.5), later (.2) or not at all."""
-    monkeypatch.setattr(agreement_module, "RESAMPLES", 400)
+    monkeypatch.setattr(agreement_module, "RESAMPLES", 200)
     numbers = np.random.default_rng(11)
     covered = {"se": 0, "sp": 0, 1: 0, 3: 0}
     means: dict[int, list[float]] = {1: [], 3: []}
