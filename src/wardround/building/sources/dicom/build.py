@@ -106,14 +106,14 @@ def _decode_images(record: Record, build: Build, per_series: int, max_images: in
     for image in choose_images(record["images"], per_series, max_images):
         image = image | {"modality": record["row"].get("modality") or image["modality"]}
         try:
-            found = search_text(Path(image["file"]), image["frame"], image["modality"], ".dcm", identifiers, ocr=ocr)
+            text = search_text(Path(image["file"]), image["frame"], image["modality"], ".dcm", identifiers, ocr=ocr)
         except BadInput as error:
             build.note(f"{error}; left out")
             build.queue("images", {"id": record["id"], "reason": "an image cannot be shown and was left out"})
             continue
-        lines = [list(region) for region in found.lines]
-        boxes = [[list(box.region), list(box.kinds)] for box in found.boxes]
-        usable.append(image | {"lines": lines, "boxes": boxes, "is_hidden_by_window": found.is_whole_range})
+        lines = [list(region) for region in text.lines]
+        boxes = [[list(box.region), list(box.kinds)] for box in text.boxes]
+        usable.append(image | {"lines": lines, "boxes": boxes, "is_hidden_by_window": text.is_whole_range})
     if not usable:
         raise Reject("no image that can be shown")
     return record | {"images": usable}

@@ -17,7 +17,7 @@ from wardround.cases.images.window import Pixels
 from wardround.core.case import Image
 
 
-class TextSearch(NamedTuple):
+class FoundText(NamedTuple):
     """What was found, and the view in which a reader sees it."""
 
     view: Pixels
@@ -28,17 +28,17 @@ class TextSearch(NamedTuple):
 
 def search_text(
     file: Path, frame: int | None, modality: str | None, suffix: str, identifiers: PatientIdentifiers, *, ocr: bool
-) -> TextSearch:
+) -> FoundText:
     """Lines of text and texts in an image; what only the whole range shows is shown in it."""
     view = show(file, frame, modality, suffix)
     lines, boxes = find_text_lines(view), find_text_boxes(view, identifiers) if ocr else []
     whole = show_whole_range(file, frame, modality, suffix)
     if np.array_equal(whole, view):
-        return TextSearch(view, False, lines, boxes)
+        return FoundText(view, False, lines, boxes)
     hidden = [line for line in find_text_lines(whole) if not any(_overlap(line, other) for other in lines)]
     all_boxes = _join(boxes, find_text_boxes(whole, identifiers) if ocr else [])
     is_hidden = bool(hidden) or len(all_boxes) > len(boxes)
-    return TextSearch(whole if is_hidden else view, is_hidden, [*lines, *hidden], all_boxes)
+    return FoundText(whole if is_hidden else view, is_hidden, [*lines, *hidden], all_boxes)
 
 
 def show(file: Path, frame: int | None, modality: str | None, suffix: str) -> Pixels:

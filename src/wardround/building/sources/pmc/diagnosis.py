@@ -81,9 +81,9 @@ def judge_diagnosis(
     """The diagnosis of an article; None if nothing in it can be one."""
     title = read_title(record["title"])
     elsewhere = list(_elsewhere(record, title.possible))
-    found = [*_headed(record), *_stated(sentences), *elsewhere, *_confirmed(elsewhere, sentences)]
+    entries = [*_headed(record), *_stated(sentences), *elsewhere, *_confirmed(elsewhere, sentences)]
     texts = [record["title"], record["abstract"], *(strip_marks(sentence.text) for sentence in sentences)]
-    candidates = _group([entry._replace(name=expand_words(entry.name, texts)) for entry in found], synonyms)
+    candidates = _group([entry._replace(name=expand_words(entry.name, texts)) for entry in entries], synonyms)
     possible = [
         candidate
         for candidate in candidates

@@ -100,13 +100,13 @@ def _check_images(record: Record, build: Build, *, ocr: bool) -> Record:
         try:
             if suffix is None:
                 raise BadInput(file, "is not an image")
-            found = search_text(file, None, image["modality"], suffix, identifiers, ocr=ocr)
+            text = search_text(file, None, image["modality"], suffix, identifiers, ocr=ocr)
         except BadInput:
             build.queue("images", {"id": record["id"], "reason": "an image cannot be shown and was left out"})
             continue
-        regions = [list(region) for region in [*found.lines, *(box.region for box in found.boxes)]]
+        regions = [list(region) for region in [*text.lines, *(box.region for box in text.boxes)]]
         if regions:
-            draw_boxes(found.view, regions, build.folder / BOXES / f"{record['id']}-{len(usable) + 1}.png")
+            draw_boxes(text.view, regions, build.folder / BOXES / f"{record['id']}-{len(usable) + 1}.png")
         usable.append(image | {"suffix": suffix, "regions": regions})
     if not usable:
         raise Reject("no image that can be shown")
