@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 from pathlib import Path
 
@@ -135,6 +136,11 @@ def test_a_file_that_fails_is_told_in_one_line(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.strip().endswith("broken.py: could not be loaded: ZeroDivisionError: division by zero")
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("package", ["numpy", "polars", "pillow", "wardround"])
+def test_the_version_of_a_package_is_that_of_its_metadata(package: str) -> None:
+    assert plugins.package_version(package) == importlib.metadata.version(package)
 
 
 def test_every_group_is_documented() -> None:

@@ -1,7 +1,9 @@
 """PNG files that are sent as they are, and those that are not."""
 
 import base64
+import hashlib
 import io
+import os
 import struct
 import zlib
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 from wardround.cases.images import pixels, recipe_for, render
+from wardround.cases.images.file_hash import FileHash
 from wardround.cases.images.plain_png import render_plain
 from wardround.core import case
 from wardround.core.ask import Step
@@ -91,6 +94,18 @@ def test_a_file_with_more_than_such_pixels_is_encoded_again(tmp_path: Path, save
     sent = render(path, None, steps)
     assert b"Mustermann" not in base64.b64decode(sent.base64)
     assert np.array_equal(decoded(sent.base64), pixels(path, None, steps))
+
+
+def test_only_a_file_that_changed_since_it_was_hashed_is_hashed_again(tmp_path: Path) -> None:
+    path = tmp_path / "scan.png"
+    Image.fromarray(GREY).save(path)
+    status = path.stat()
+    before = FileHash(status.st_size, status.st_mtime_ns, "its hash")
+    unchanged = render_plain(path, None, recipe(path), before)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + 1))
+    changed = render_plain(path, None, recipe(path), before)
+    hashes = [image.sha256 for image in (unchanged, changed) if image is not None]
+    assert hashes == ["its hash", hashlib.sha256(path.read_bytes()).hexdigest()]
 
 
 def test_a_file_above_the_pixel_budget_is_shrunk(tmp_path: Path) -> None:

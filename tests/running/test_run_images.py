@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +19,13 @@ from worker_jobs import dies_on_second, says_where
 from wardround.cases.encoded_image import EncodedImage
 from wardround.cases.images.recipe import recipe_for
 from wardround.cases.images.render import render
+from wardround.cases.images.sent_size import sent_size
 from wardround.core import case as core
 from wardround.core.ask import ImagePart
 from wardround.core.canonical import sha256_file
 from wardround.core.errors import BadInput
-from wardround.running.images import ImageEncoder
+from wardround.running.images import Fingerprints, ImageEncoder
+from wardround.running.store import AnswerStore
 
 pytestmark = pytest.mark.usefixtures("own_workers")
 
@@ -34,6 +38,24 @@ def picture(path: Path, **metadata: object) -> Path:
     pixels = np.random.default_rng(len(path.name)).integers(0, 255, (32, 32), dtype=np.uint8)
     Image.fromarray(pixels).save(path, **metadata)
     return path
+
+
+def test_files_are_hashed_together_but_for_those_that_cannot_be_read(tmp_path):
+    paths = [picture(tmp_path / f"{'x' * number}.png") for number in range(1, 10)]
+    with closing(AnswerStore(tmp_path / "answers.sqlite")) as store:
+        fingerprints = Fingerprints(store)
+        asyncio.run(fingerprints.learn_all([str(tmp_path / "missing.png"), *map(str, paths)]))
+        hashes = {file: known.sha256 for file, known in fingerprints.known.items()}
+    assert hashes == {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+
+
+def test_the_size_of_a_plain_file_is_read_from_its_header_alone(tmp_path):
+    wide = Image.fromarray(np.zeros((3, 300), np.uint8))
+    wide.save(tmp_path / "wide.png")
+    wide.save(tmp_path / "named.png", format="JPEG")  # Pillow reads this one
+    (tmp_path / "cut.png").write_bytes((tmp_path / "wide.png").read_bytes()[:30])
+    sizes = [sent_size(part_of(tmp_path / name)) for name in ("wide.png", "named.png", "cut.png")]
+    assert sizes == [(300, 3)] * 3
 
 
 def test_an_image_is_rendered_once_per_recipe_and_not_in_this_process(tmp_path, monkeypatch):

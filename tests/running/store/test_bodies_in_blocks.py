@@ -49,3 +49,18 @@ def test_a_store_that_keeps_bodies_reads_them_again_only_if_others_were_asked_fo
     assert texts(second) == ["C"]
     assert texts(first, second) == ["A", "C"]
     store.close()
+
+
+def test_what_a_run_spent_has_every_commit_in_it(tmp_path: Path) -> None:
+    store = AnswerStore(tmp_path / "answers.sqlite")
+    calls: list[int] = []
+
+    async def spend() -> None:
+        for number in range(3):
+            calls.append(store.spent("run", "candidate").calls)
+            await store.put_call(bytes([number]), Call("run", "candidate", 1, 1))
+        calls.append(store.spent("run", "candidate").calls)
+
+    asyncio.run(spend())
+    store.close()
+    assert calls == [0, 1, 2, 3]
