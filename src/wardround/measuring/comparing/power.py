@@ -100,7 +100,11 @@ def power_from_marks(
     own = chosen or Family(measure=wanted, between="candidate")
     compared = declared_comparisons(encoded, study.model_copy(update={"comparisons": {"own": own}}))
     paired, together = next(
-        (([(m, c.paired) for c in found if c.paired is not None], len(found)) for _, m, found in compared), ([], 0)
+        (
+            ([(m, c.paired) for c in comparisons if c.paired is not None], len(comparisons))
+            for _, m, comparisons in compared
+        ),
+        ([], 0),
     )
     variances = [_variance(m, sums) for m, sums in paired if len(sums.cluster) >= FEWEST]
     if not variances or not max(variances):
