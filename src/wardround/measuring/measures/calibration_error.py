@@ -50,10 +50,10 @@ def calibration_intervals(measure: Measure, sums: ClusterSums, right: ClusterMom
     together = np.maximum(variance.sum(axis=0), sums.total(signed**2))
     chance = np.sqrt(2 / pi * variance).sum(axis=0) + t * np.sqrt((1 - 2 / pi) * together)
     debiased = debiased_sum(gap, variance)
-    beside = plug_in - np.abs(gap.sum(axis=0))  # what gaps of both signs add to that of the mean
-    low = np.maximum(plug_in - chance, np.minimum(debiased - t * error, beside + least))
+    opposed = plug_in - np.abs(gap.sum(axis=0))  # what gaps of both signs add to that of the mean
+    low = np.maximum(plug_in - chance, np.minimum(debiased - t * error, opposed + least))
     low = np.where(plug_in > chance, np.maximum(low, 0.0), 0.0)
-    ends = (ratio(end, whole) for end in (low, np.maximum(plug_in + t * error, beside + most)))
+    ends = (ratio(end, whole) for end in (low, np.maximum(plug_in + t * error, opposed + most)))
     lower, upper = (np.clip(end, *measure.bounds) for end in ends)
     return lower, upper
 
