@@ -105,8 +105,8 @@ def _go_on(image: Image, down: int, across: int) -> Image:
         _between_cells(size, margin, inset, count)
         for size, margin, count in ((height, down, rows), (width, across, columns))
     )
-    beside = cells[:, left] + x[:, None] * (cells[:, np.minimum(left + 1, columns - 1)] - cells[:, left])
-    scene = beside[top] + y[:, None, None] * (beside[np.minimum(top + 1, rows - 1)] - beside[top])
+    widened = cells[:, left] + x[:, None] * (cells[:, np.minimum(left + 1, columns - 1)] - cells[:, left])
+    scene = widened[top] + y[:, None, None] * (widened[np.minimum(top + 1, rows - 1)] - widened[top])
     fading = np.multiply.outer(*(_fading(size, max(1, inset)) for size in (height, width)))[..., None]
     part = scene[down : down + height, across : across + width]
     part += fading * (image - part)

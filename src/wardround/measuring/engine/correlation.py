@@ -19,8 +19,8 @@ def mean_ranks(values: Floats) -> Floats:
     if uses_loops() and values.ndim == 2:
         from wardround.measuring.engine.loops import ranks as loops
 
-        found: Floats = loops.mean_ranks(np.ascontiguousarray(values))
-        return found
+        compiled: Floats = loops.mean_ranks(np.ascontiguousarray(values))
+        return compiled
     order = np.argsort(values, axis=-1)
     ordered, place = np.take_along_axis(values, order, axis=-1), np.arange(values.shape[-1])
     edge = ordered[..., 1:] != ordered[..., :-1]

@@ -190,7 +190,7 @@ def _are_differences(sums: Floats, row: Integers, first: Integers, second: Integ
     if uses_loops():
         from wardround.measuring.engine.loops.unions import are_differences
 
-        found: NDArray[np.bool_] = are_differences(sums, row, first, second)
-        return found
+        compiled: NDArray[np.bool_] = are_differences(sums, row, first, second)
+        return compiled
     flags: NDArray[np.bool_] = (sums[row] == sums[first] - sums[second]).all(axis=1)
     return flags
