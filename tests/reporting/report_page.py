@@ -50,9 +50,15 @@ class Page(HTMLParser):
         ]
 
 
+def read_page(folder: Path) -> Page:
+    """The report that is in a run's folder."""
+    return Page((folder / "report.html").read_text(encoding="utf-8"))
+
+
 def written(folder: Path, **manifest: object) -> Page:
     write_run(folder, **manifest)
-    return Page(report(folder).read_text(encoding="utf-8"))
+    report(folder)
+    return read_page(folder)
 
 
 def unanswered_anchors(page: Page) -> list[str]:

@@ -55,8 +55,13 @@ class Rich:
     marks: pl.DataFrame
 
     @cached_property
+    def file(self) -> Path:
+        """The page, made once for all tests."""
+        return report(self.run.folder)
+
+    @cached_property
     def page(self) -> str:
-        return report(self.run.folder).read_text(encoding="utf-8")
+        return self.file.read_text(encoding="utf-8")
 
     @cached_property
     def linked_file(self) -> Path:

@@ -8,8 +8,8 @@ from itertools import combinations
 from pathlib import Path
 
 import polars as pl
-from report_page import Page, lines, printed, unanswered_anchors, written
-from simulated_run import write_run
+from report_page import Page, lines, printed, read_page, unanswered_anchors, written
+from simulated_run import marks, write_run
 
 from wardround.core.study import OUTCOMES
 from wardround.reporting import report
@@ -31,10 +31,9 @@ def count_text(row: dict[str, str]) -> str:
     return f" unparsed {float(row['unparsed']) * 100:.1f} n {row['n']} / {row['clusters']}"
 
 
-def test_every_figure_equals_the_file_and_has_its_unparsed_rate_and_n(tmp_path: Path) -> None:
-    write_run(tmp_path)
-    html = report(tmp_path).read_text(encoding="utf-8")
-    expected = {(row["measure"], row["candidate"], row["slice"]): row for row in lines(tmp_path / "measures.csv")}
+def test_every_figure_equals_the_file_and_has_its_unparsed_rate_and_n(simulated: Path) -> None:
+    html = (simulated / "report.html").read_text(encoding="utf-8")
+    expected = {(row["measure"], row["candidate"], row["slice"]): row for row in lines(simulated / "measures.csv")}
     forests = re.findall(r'<tr role="row">.*?</tr>', html, re.DOTALL)
     headline = [Page(chunk) for chunk in forests if "data-measure" in chunk]
     for row in headline:
@@ -57,11 +56,11 @@ def test_every_figure_equals_the_file_and_has_its_unparsed_rate_and_n(tmp_path: 
     assert len(headline) == 4
 
 
-def test_the_headline_shows_and_names_the_reference_condition(tmp_path: Path) -> None:
-    page = written(tmp_path)
+def test_the_headline_shows_and_names_the_reference_condition(simulated: Path) -> None:
+    page = read_page(simulated)
     (_, text), *_ = [element for element in page.find("section") if element[0].get("id") == "scores"]
     assert "Asked with images as-is (the case's own images) and options as-given: the reference condition" in text
-    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    html = (simulated / "report.html").read_text(encoding="utf-8")
     first = cells(Page(html[html.index('<table class="forest"') : html.index("</table>")] + "</table>"))
     assert {key[2] for key, _ in first} == {REFERENCE}
     values = [float(text.split()[0]) for _, text in first]
@@ -78,10 +77,9 @@ def test_a_score_that_was_not_asked_in_the_reference_condition_is_not_taken_from
     assert cells(first) == []
 
 
-def test_controls_have_a_section_of_their_own(tmp_path: Path) -> None:
-    written(tmp_path)
+def test_controls_have_a_section_of_their_own(simulated: Path) -> None:
     blocks: dict[str, list[str | None]] = {"conditions": [], "controls": []}
-    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    html = (simulated / "report.html").read_text(encoding="utf-8")
     for section in blocks:
         start = html.index(f'<section id="{section}"')
         part = Page(html[start : html.index("</section>", start)] + "</section>")
@@ -113,10 +111,8 @@ def test_a_key_with_one_group_has_no_breakdown(tmp_path: Path) -> None:
     ] == ["slices-specialty"]
 
 
-def test_candidates_have_one_order_in_all_tables(tmp_path: Path) -> None:
-    write_run(tmp_path)
-    report(tmp_path)
-    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+def test_candidates_have_one_order_in_all_tables(simulated: Path) -> None:
+    html = (simulated / "report.html").read_text(encoding="utf-8")
     order = [key[1] for key, _ in cells(Page(html[html.index("<table") : html.index("</table>")] + "</table>"))]
     assert len(order) == 4
     tables = re.findall(r'<table class="plain crossed.*?</table>', html, re.DOTALL)
@@ -145,16 +141,16 @@ def test_closed_parts_have_a_summary(tmp_path: Path) -> None:
     assert few["Specialty"] == "Specialty 4 groups, all with too few cases for an interval"
 
 
-def test_candidates_asked_under_one_value_are_named_and_have_no_column(tmp_path: Path) -> None:
-    page = written(tmp_path)
+def test_candidates_asked_under_one_value_are_named_and_have_no_column(simulated: Path) -> None:
+    page = read_page(simulated)
     (_, images), *_ = [element for element in page.find("div", "block") if element[0].get("id") == "conditions-images"]
     assert "Asked with only one of these values: longest option and random." in images
     assert "longest option" not in images.split("Asked with")[0]
 
 
-def test_comparisons_are_printed_as_figures_and_sentences(tmp_path: Path) -> None:
-    page = written(tmp_path)
-    expected = lines(tmp_path / "comparisons.csv")
+def test_comparisons_are_printed_as_figures_and_sentences(simulated: Path) -> None:
+    page = read_page(simulated)
+    expected = lines(simulated / "comparisons.csv")
     shown = [text for cell, text in page.find("td", "value") if "data-family" in cell]
     assert shown == [printed(row) for row in expected]
     sentences = [text for _, text in page.find("th", "sentence")]
@@ -211,12 +207,12 @@ def test_the_facts_count_examined_training_and_other_cases(tmp_path: Path) -> No
     assert (facts["questions"], facts["candidates"]) == ("40", "4")
 
 
-def test_an_incomplete_run_has_an_alert(tmp_path: Path) -> None:
+def test_an_incomplete_run_has_an_alert(tmp_path: Path, simulated: Path) -> None:
     page = written(tmp_path, status="incomplete", why="The budget of 100 requests was reached.")
     (_, text), *_ = page.find("div", "incomplete")
     assert text.startswith("Incomplete run The budget of 100 requests was reached.")
     assert "(incomplete)" in page.find("title")[0][1]
-    assert not written(tmp_path).find("div", "incomplete")
+    assert not read_page(simulated).find("div", "incomplete")
 
 
 def test_notes_warnings_and_deviations_come_before_the_figures(tmp_path: Path) -> None:
@@ -229,11 +225,10 @@ def test_notes_warnings_and_deviations_come_before_the_figures(tmp_path: Path) -
     assert any("asked again 4, agree 1, p 0.004" in text for _, text in page.find("li"))
 
 
-def test_outcomes_are_counted_from_the_marks(tmp_path: Path) -> None:
-    rows = write_run(tmp_path)
-    page = Page(report(tmp_path).read_text(encoding="utf-8"))
+def test_outcomes_are_counted_from_the_marks(simulated: Path) -> None:
+    page = read_page(simulated)
     row = next(text for _, text in page.find("tr") if text.startswith("small-model small-model:") and "wrong" in text)
-    mine = [mark["outcome"] for mark in rows if mark["candidate"] == "small-model"]
+    mine = [mark["outcome"] for mark in marks() if mark["candidate"] == "small-model"]
     assert row.endswith(" ".join(str(mine.count(name)) for name in OUTCOMES if name != "graded"))
 
 
@@ -254,16 +249,15 @@ def test_open_and_choice_questions_each_have_their_score(tmp_path: Path) -> None
     assert any(text.startswith("hit@3 ") for attributes, text in page.find("th") if attributes.get("scope") == "col")
 
 
-def test_the_whole_manifest_is_printed(tmp_path: Path) -> None:
-    page = written(tmp_path)
+def test_the_whole_manifest_is_printed(simulated: Path) -> None:
+    page = read_page(simulated)
     pre = next("".join(text) for tag, _, text in page.elements if tag == "pre")
-    assert json.loads(pre) == json.loads((tmp_path / "manifest.json").read_text(encoding="utf-8"))
+    assert json.loads(pre) == json.loads((simulated / "manifest.json").read_text(encoding="utf-8"))
 
 
-def test_the_same_files_give_the_same_bytes(tmp_path: Path) -> None:
-    write_run(tmp_path)
-    first = report(tmp_path).read_bytes()
-    assert report(tmp_path, out=tmp_path / "again" / "other.html").read_bytes() == first
+def test_the_same_files_give_the_same_bytes(tmp_path: Path, simulated: Path) -> None:
+    first = (simulated / "report.html").read_bytes()
+    assert report(simulated, out=tmp_path / "again" / "other.html").read_bytes() == first
 
 
 def test_a_judged_figure_says_whether_its_judge_was_validated(tmp_path):

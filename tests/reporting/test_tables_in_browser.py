@@ -13,8 +13,6 @@ from chromium import CHROMIUM, needs_chromium
 from rich_run import Rich
 from summary_worlds import planted_run
 
-from wardround.reporting import report
-
 pytestmark = needs_chromium
 WIDTHS = (390, 820, 1440, 2560)
 CLIPPED = """[...document.querySelectorAll('main td, main th, main dd')]
@@ -38,7 +36,7 @@ def rich_page(browser: Any, rich: Rich) -> Iterator[Any]:
     context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=True)
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = context.new_page()
-    page.goto(report(rich.run.folder).as_uri())
+    page.goto(rich.file.as_uri())
     yield page
     context.close()
 
@@ -146,20 +144,20 @@ def check_page(browser: Any, address: str, width: int, scheme: str) -> None:
 
 
 def test_axe_finds_nothing_serious_on_a_phone(browser: Any, rich: Rich) -> None:
-    check_page(browser, report(rich.run.folder).as_uri(), 390, "light")
+    check_page(browser, rich.file.as_uri(), 390, "light")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_axe_finds_nothing_serious_at_any_width(browser: Any, rich: Rich, many: Path, width: int, scheme: str) -> None:
-    check_page(browser, report(rich.run.folder).as_uri(), width, scheme)
+    check_page(browser, rich.file.as_uri(), width, scheme)
     check_page(browser, (many / "report.html").as_uri(), width, scheme)
 
 
 @pytest.mark.slow
 def test_print_clips_no_figure(browser: Any, rich: Rich, many: Path) -> None:
-    for address in (report(rich.run.folder).as_uri(), (many / "report.html").as_uri()):
+    for address in (rich.file.as_uri(), (many / "report.html").as_uri()):
         page = browser.new_page(viewport={"width": 688, "height": 1000})  # A4 without margins, at 96 px per inch
         page.emulate_media(media="print")
         page.goto(address)
