@@ -1,6 +1,6 @@
 """Bootstrap intervals for many figures at once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
@@ -193,18 +193,18 @@ def _split(ends: tuple[Floats, Floats], sizes: list[int]) -> Iterator[tuple[Floa
         yield ends[0][first:last], ends[1][first:last]
 
 
-def _dense(sums: ClusterSums, rows: list[int], first: int, last: int) -> tuple[Integers, Floats]:
-    """The clusters of cells first to last, and the sums of every cell in each of them (rows x cells x clusters)."""
+def _dense(sums: ClusterSums, rows: list[int], first: int, last: int) -> tuple[Integers, Sequence[Floats]]:
+    """The clusters of cells first to last, and for each row the sums of every cell in each of them."""
     ends, cells = sums.ends, last - first
     span, cluster = slice(ends[first], ends[last]), sums.cluster[ends[first] : ends[first + 1]]
     if np.array_equal(np.tile(cluster, cells), sums.cluster[span]):
-        return cluster, sums.rows[rows, span].reshape(len(rows), cells, len(cluster))
+        return cluster, [sums.rows[row, span].reshape(cells, len(cluster)) for row in rows]
     cluster, _ = distinct(sums.cluster[span])
     block = np.zeros((len(rows), cells, len(cluster)))
     for cell in range(first, last):
         own = slice(ends[cell], ends[cell + 1])
         block[:, cell - first, np.searchsorted(cluster, sums.cluster[own])] = sums.rows[rows, own]
-    return cluster, block
+    return cluster, list(block)
 
 
 def _bounds(slices: Integers, max_cells: int) -> list[int]:
