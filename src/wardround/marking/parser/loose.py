@@ -45,7 +45,7 @@ _REASON = re.compile(
 )
 _VERB = re.compile(
     r"\b(?:is|are|was|were|am|has|have|had|can|could|may|might|should|would|will|must|causes?|does|do|did|requires?|shows?"
-    r"|seems?|appears?|needs?|includes?)\b"
+    r"|seems?|appears?|needs?|includes?|interacts?|interferes?)\b"
 )
 _COMPARED = re.compile(
     r"\b(?:or|tell|distinguish\w*|differentiat\w*|used|guidelines?|recommended|suspected|treat as)\b"
@@ -259,6 +259,9 @@ def _cut(phrase: str, tokens: OptionTokens) -> Iterator[str]:
     if WORDS["polarity"] & set(stems_of(phrase[connective.start() :], tokens.initials)):
         return
     following = stems_of(phrase[connective.end() :], tokens.initials)
+    rest, own = frozenset(following), frozenset().union(*tokens.stems)
+    if connective[1] and any(rest & contrast and (own & contrast) - rest for contrast in CONTRASTS):
+        return  # "a pneumothorax on the left side" is no right-sided one
     if connective[1] is None or all(telling.isdisjoint(following) for telling in tokens.telling):
         yield phrase[: connective.start()]
 

@@ -96,6 +96,13 @@ def _merged_kind(first: Mention, second: Mention, between: str, text: str) -> st
             return BOTH if first.option == second.option else DIFFER
         if first.option == second.option and phrases.EQUATED.fullmatch(between):
             return BOTH
+        if (
+            first.option != second.option
+            and phrases.PREPOSED.fullmatch(between)
+            and text[second.end : second.end + 1] == ","
+        ):
+            before = text[max(0, first.start - MAX_BEFORE) : first.start]
+            return None if phrases.CHOOSES.search(before) else DIFFER
         if first.option != second.option and phrases.OTHER_WORDS.fullmatch(between) and not phrases.NOT.search(between):
             return DIFFER
     is_same = first.kind == TEXT and second.kind == LETTER and first.option == second.option

@@ -190,9 +190,12 @@ UNIT_JOINT = _pattern(r" [^.,;:\n()]{1,14} ?[(\[]")
 # "I would answer C. Retinoblastoma is the one not to miss, yet ..."
 CHOOSES = _pattern(
     r"(?:\b(?:choose|pick|select|answer|go with|go for|opt for|say|take|(?:answer|choice|option|pick|letter) (?:is|would be)"
+    r"(?: (?:clearly|therefore|thus|then|definitely|obviously|probably|indeed|most likely))?|(?:matches|fits|supports|favou?rs|points to|consistent with)"
     r"|option)[ :]+|[,;.] (?:so|hence|thus|therefore|i\.e\.),? )(?:option )?\(?\Z"
 )
+PREPOSED = _pattern(r"\. (?:in|with|for|unlike) (?:an? |the )?")  # "This matches A. In cecal volvulus, the loop ..."
 SAID_OF_ANY = _pattern(
+    r"(?! (?:best )?(?:fits|explains|matches|accounts)\b)(?![^.!?\n]*\b(?:as (?:here|in this|in the)|this patient)\b)"
     r"%?(?: \([a-j]\))?(?: in [a-z]| [a-z]+(?: [a-z]+)?)? (?!(?:is|was|would be|remains) (?:the |my )?(?:most likely|likely|correct|right|best|diagnosis|answer)\b"
     r"|(?:best )?(?:fits|explains|matches|accounts)\b)"
     r"(?:is|are|was|were|has|have|would|could|might|may|can|does|do|also|only|[a-z]{2,}s|comes?|came)\b"

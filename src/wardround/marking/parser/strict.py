@@ -16,6 +16,7 @@ from wardround.marking.parser import phrases
 from wardround.marking.parser.claims.finding import NO_CLAIMS, find_claims
 from wardround.marking.parser.claims.surroundings import SHORT, WINDOW, text_before
 from wardround.marking.parser.claims.worded import WORDED_RULES, Claim
+from wardround.marking.parser.contradictions import is_reported, is_taken_back, names_another_species
 from wardround.marking.parser.delimited import DelimitedAnswer, delimited_answers
 from wardround.marking.parser.listings import MARKS, Listing, read_listing, read_scores, read_shares
 from wardround.marking.parser.mentions import (
@@ -46,6 +47,7 @@ MIN_CONTESTED = 80  # characters of a reply whose end may affirm another option
 MAX_LETTER_LENGTH = 5  # of a letter with its punctuation: "(B)."
 MAX_LEAD = 20  # characters up to "answer" in "The correct answer is B."
 MAX_FIRST_WORDS = 30  # characters before an option that is named first
+MIN_OTHERS = 2  # options listed after the answer
 MAX_EXTRA_LENGTH = 12  # characters around an option in a delimited answer: "Option (B)."
 
 _BARE = re.compile(r"(?:(?![\ue000-\uefff])[\W_])*([A-Za-z])(?:(?![\ue000-\uefff])[\W_])*")
@@ -60,6 +62,7 @@ _IN_BRACKETS = re.compile(r"\s*\((?:confidence|certainty|probability)\b[^()\n]{0
 _SHARE_OF = re.compile(r"\b[Pp]\(([A-Z])\)")
 _SENTENCE_END = re.compile(r"\n+|(?<=[.!?])\s+")
 _WEAK_RULES = ("part", "pointed to", "chosen")
+_NAMED_RULES = ("part", "pointed to")  # that read words of an option wherever they are
 _MAY_CONCLUDE = ("nothing to read", "several answers", NO_SUCH)  # reasons after which a conclusion is looked for
 _NO_OPTION = {DIFFER: "letter and text differ", NO_SUCH: NO_SUCH}
 _STATEMENT = re.compile(
@@ -79,6 +82,12 @@ _CONCLUDES_LETTER = re.compile(
 _QUESTION, _REPLY = re.compile(r"^Q:", re.M), re.compile(r"^A:[ ]*", re.M)
 _LAST_WORDS = ("checked", "that's it", "answer", "done")
 _CLOSES = re.compile(r"(?<=[.!]) (?:double[- ]checked|that's it|that's my (?:final )?answer|done)[.!]*\Z", re.I)
+_OTHERS_FOLLOW = ":\n"
+_OTHERS = re.compile(
+    r"\n\s*(?:Why (?:not )?)?(?:[Tt]he )?[Oo]ther (?:options|choices|answers|diagnoses)\b[^\n:]{0,60}:\n+"
+    r"(?P<entries>(?:[ \t\-•*]*\(?[A-J][):.][^\n]*(?:\n+|\Z))+)\Z"
+)
+_OTHER_ENTRY = re.compile(r"^[ \t\-•*]*\(?([A-J])", re.M)
 _NUMBERED_TEXT = re.compile(r"\(?([1-9])[.):] ?(?=[^\d\s])")
 _ANSWER_PREFIX = re.compile(r"\AA:\s*(?!\ue000)")
 
@@ -91,6 +100,10 @@ def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAn
     forms = option_forms(options)
     text = without_taken_back(text)
     option, rule = _parse_known(text, options, whole, forms)
+    if rule in _NAMED_RULES and option is not None and _is_contradicted(text, option, options):
+        return None, "nothing to read"
+    if option is None and _OTHERS_FOLLOW in text and (others := _OTHERS.search(text)):
+        return _parse_before_others(text, others, options, forms) or (None, rule)
     if option is not None:
         is_contested = rule in _WEAK_RULES and len(text) > MIN_CONTESTED and not _states_letter(text, option)
         affirmed = _read_affirmed(text, options, forms) if is_contested else None
@@ -112,7 +125,24 @@ def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAn
     option = _read_affirmed(text, options, forms) if rule == "nothing to read" else None
     if option is None and rule == "nothing to read":
         option = _read_standing(text, options, forms)
+    if option is not None and (names_another_species(text, options[option]) or is_taken_back(text)):
+        return None, rule
     return (None, rule) if option is None else (option, "affirmed")
+
+
+def _is_contradicted(text: str, option: int, options: Sequence[str]) -> bool:
+    is_other = names_another_species(text, options[option]) or is_taken_back(text)
+    return is_other or is_reported(text, option, options)
+
+
+def _parse_before_others(
+    text: str, others: re.Match[str], options: Sequence[str], forms: OptionForms
+) -> OptionAndRule | None:
+    """The option before a list of the other ones, if the list does not have it: "**D**. Other options: - A: ..."."""
+    option, rule = _parse_known(text[: others.start()], options, "", forms)
+    entries = set(_OTHER_ENTRY.findall(others["entries"]))
+    is_listed = option is None or LETTERS[option] in entries or len(entries) < MIN_OTHERS
+    return None if is_listed else (option, rule)
 
 
 def _read_affirmed(text: str, options: Sequence[str], forms: OptionForms) -> int | None:

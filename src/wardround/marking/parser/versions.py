@@ -2,7 +2,7 @@
 
 from wardround.core.errors import WardroundError
 
-PARSER, STRICT = "strict-11", "strict"
+PARSER, STRICT = "strict-12", "strict"
 _VERSIONS = {STRICT: PARSER, "medq-deg-paper": "medq-deg-paper-1", "clinbench-paper": "clinbench-paper-1"}
 MODES = tuple(_VERSIONS)
 

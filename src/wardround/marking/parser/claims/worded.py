@@ -49,6 +49,11 @@ _ONLY_FITS = re.compile(
     r"|covers|matches|explains|accounts|satisfies|meets|works|applies|qualifies|makes sense|addresses|describes|lets|allows|fulfill?s|provides|offers)\b"
     r"(?! (?:only|partly|partially|some|part|if|when|in part)\b)"
 )
+_BRACKET_LEADS = ("(option ", "(choice ", "(answer ")
+# "that separates PSGN from IgA nephropathy (option B)"
+_SEPARATED = re.compile(
+    r"\b(?:separat\w+|distinguish\w*|differentiat\w*|tells?|sets?) [^.;\n]{1,80} from [^.;,\n]{0,60}\((?:option|choice|answer) \Z"
+)
 _DENIED_ENTRY = re.compile(r"(?:\A|[\s,(])[a-j\ue000-\uefff]\)? no,\s*\Z")  # "A no, B no"
 _APPOSED = re.compile(r"\b(?:option|choice|answer|diagnosis|candidate|possibility),[ (\"']*\Z")
 
@@ -140,6 +145,8 @@ def _worded_rule(text: str, mention: Mention, before: str, rejected: Mention | N
         is_entry = is_entry or has_predicate(text, mention)  # "Is it itchy? No. Chilblains are itchy."
         return "corrected" if is_after_no and not is_entry and "\n" not in is_after_no[0] else None
     near = before[-NEAR:]
+    if before.endswith(_BRACKET_LEADS) and _SEPARATED.search(before):
+        return None
     if phrases.STATED.search(before) or (phrases.ENDED.match(text, mention.end) and phrases.ADJACENT.search(near)):
         return None if is_second_best(before) else "stated"
     if (

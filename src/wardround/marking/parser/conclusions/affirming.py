@@ -21,6 +21,7 @@ from wardround.marking.parser.conclusions.meanings import (
     phrases_of,
     roots_of,
 )
+from wardround.marking.parser.conclusions.measuring import read_measured
 from wardround.marking.parser.conclusions.naming import read_names
 from wardround.marking.parser.conclusions.standing import ENDORSED
 from wardround.marking.parser.conclusions.stating import is_fact, read_absence, read_all_or_none, read_stated
@@ -139,6 +140,19 @@ _ABSENT = re.compile(
     r"|\bno (?:evidence|signs?) of\b|\b(?:is|are) absent\b|\b(?:is|are) not (?:widened|enlarged|dilated|thickened|present|visible|fractured|displaced|elevated|broken|torn|increased)\b|\A(?:it|this) does(?: not|n't) \w+[.!]?\Z",
     re.I,
 )
+# "There is no pneumothorax. Lung markings reach the periphery.": what else is said agrees
+_FINDS_NONE = re.compile(
+    r"\W*there (?:is|are) no (?!(?:doubt|question|reason|need|way|prior|previous|history|change|contrast|evidence against|longer|sign against)\b)",
+    re.I,
+)
+_REASSURES = re.compile(
+    r"\b(?:normal|intact|preserved|clear|extend|reach|sharp|smooth|regular|unremarkable|symmetric(?:al)?|maintained|well[- ]aligned|continuous|midline)\b",
+    re.I,
+)
+_FINDS_FAULT = re.compile(
+    r"\b(?:but|however|although|though|yet|except|abnormal\w*|irregular|broken|widened|enlarged|dilated|displaced|fractured?(?= is| line)|lucen\w+|not|loss|lost|older?|previous\w*)\b",
+    re.I,
+)
 _IN_BRACKETS = re.compile(r"\([^()]*\)")
 _ENDS_WITH_QUANTITY = re.compile(
     r"(?:=|\b(?:is|are|measures|comes to|equals|of|at)) ?((?:about |around |roughly |approximately |~ ?)?\d[^=,;:]{0,24})\Z"
@@ -188,7 +202,7 @@ def read_affirmed(text: str, options: Sequence[str]) -> int | None:
     sentences = [sentence.strip()[-MAX_SENTENCE:] for sentence in _SENTENCE_END.split(text) if sentence.strip()]
     if len(sentences) > 1 and not text.rstrip().endswith(_ENDS):
         return None  # cut off
-    option = _read_presence(sentences[-1], options) if is_yes_or_no else _read_sentences(text, sentences, options)
+    option = _read_presences(sentences, options) if is_yes_or_no else _read_sentences(text, sentences, options)
     if (
         option is None
         or _ENTRY.match(whole[whole.rfind("\n") + 1 :])
@@ -257,7 +271,9 @@ def _read_statement(sentences: list[str], options: Sequence[str]) -> int | None:
     meanings = option_meanings(tuple(options))
     if (option := read_all_or_none(sentences[-1], options)) is not None:
         return option
-    if (option := read_absence(sentences[-1], options)) is not None:
+    absent = {option for sentence in sentences if (option := read_absence(sentence, options)) is not None}
+    if len(absent) == 1:
+        option = absent.pop()
         others = set().union(*(weigh(sentence, meanings).keys() for sentence in sentences))
         return option if others <= {option} else None
     if quantity := _ENDS_WITH_QUANTITY.search(sentences[-1]):
@@ -266,6 +282,8 @@ def _read_statement(sentences: list[str], options: Sequence[str]) -> int | None:
         is_general = is_general or _NOT_ANSWER.search(sentences[-1])
         if option is not None and not is_general:
             return option
+    if (option := read_measured(sentences[-1], options)) is not None:
+        return option
     stated = {
         read_stated(sentence, lambda text: weigh(text, meanings), lambda text: _whole(text, options))
         for sentence in sentences
@@ -327,6 +345,17 @@ def _has_other_letter(text: str, options: Sequence[str]) -> bool:
         and text[start - 2 : start] in (". ", ") ", ": ")
         and not text[: start - 3][-1:].isalpha()  # "OA. Psoriatic arthritis ..."
     )
+
+
+def _read_presences(sentences: list[str], options: Sequence[str]) -> int | None:
+    """Yes or no, of the last sentence, or of the first if all others only say that what is seen is normal."""
+    option = _read_presence(sentences[-1], options)
+    if option is not None or len(sentences) == 1 or len(sentences) > MAX_SENTENCES:
+        return option
+    first, *others = sentences
+    if not _FINDS_NONE.match(first) or not all(_REASSURES.search(other) for other in others):
+        return None
+    return None if any(map(_FINDS_FAULT.search, sentences)) else _read_presence(first, options)
 
 
 def _read_presence(sentence: str, options: Sequence[str]) -> int | None:

@@ -89,7 +89,10 @@ _NOT_ALL = re.compile(
     r"\b(?:except|but|apart from|other than|should be (?:considered|checked|asked|excluded|ruled|tested|looked)|possible|plausible|remain|can|could|may|might|discussed|differential)\b|n't\b|\?",
     re.I,
 )
-_NO_OPTION = re.compile(r"(?:no|without|absence of)(?: (?:evidence|signs?) of)? ([a-z][\w -]{3,40})", re.I)
+_NO_OPTION = re.compile(
+    r"(?:no|without|absence of)(?: (?:evidence|signs?) of)? ([a-z][\w -]{3,40}?)(?: (?:is|are) (?:present|seen|visible|identified))?",
+    re.I,
+)
 _SEES_NO = re.compile(
     r"\b(?:(?:do(?:es)? not|don't|doesn't|cannot|can't|did not|could not) (?:see|find|show|identify|detect|demonstrate|reveal|note|discern)(?: any| an?)?"
     r"|(?:see|sees|find|finds|shows?|there (?:is|are)|with|reveals?|demonstrates?) no|without(?: any)?|free of|\A\W*no)"
