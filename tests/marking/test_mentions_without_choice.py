@@ -53,6 +53,22 @@ def test_a_mention_or_something_alike_is_no_choice(reply: str, options: list[str
     assert parse_choice(reply, options).option is None
 
 
+CHOLANGITIS = ["Primary biliary cholangitis", "Autoimmune hepatitis", "Choledocholithiasis"]
+BLOCKS = ["First-degree AV block", "Mobitz I second-degree block", "Third-degree AV block"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "options", "option"),
+    [
+        ("Beads on a string at MRCP, with ulcerative colitis: PSC.", CHOLANGITIS, None),
+        ("Antimitochondrial antibodies are positive: PBC.", CHOLANGITIS, 0),
+        ("P waves march through at 90, QRS escape at 34. That's CHB; he needs a pacemaker.", BLOCKS, 2),
+    ],
+)
+def test_an_abbreviation_of_something_alike_names_no_option(reply: str, options: list[str], option: int | None) -> None:
+    assert parse_choice(reply, options).option == option
+
+
 @pytest.mark.parametrize(
     ("reply", "options", "option"),
     [

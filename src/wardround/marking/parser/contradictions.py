@@ -7,7 +7,8 @@
 import re
 from collections.abc import Sequence
 
-from wardround.marking.parser.option_tokens import option_tokens, stems_of
+from wardround.core.text import LETTERS
+from wardround.marking.parser.option_tokens import WORDS, initials_of, long_name, option_tokens, stems_of
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _PERSON = r"(?:patient|he|she|they|who|man|woman|child|boy|girl|baby|infant)"
@@ -29,6 +30,9 @@ _TAKEN_BACK = re.compile(
     r"(?:normal|negative|not|never|absent|unremarkable|excluded)\b[^.;!?\n]*\W*\Z"
 )
 _BINOMIAL = re.compile(r"\A\W*(?P<genus>[A-Z][a-z]{2,}(?:us|a|um|is|er|es|as)) (?P<species>[a-z]{4,})\W*\Z")
+MAX_SHORT = 3  # letters of a word that may be an abbreviation: "AV"
+_GRADED = frozenset(("degre", "grade", "stage", "type"))  # these have other names: "CHB" is a third-degree block
+_LETTERS = re.compile(r"(?<![\w-])[A-Z]{2,6}(?![\w-])")
 _NO_SPECIES = frozenset(
     [
         "species",
@@ -59,6 +63,13 @@ _NO_SPECIES = frozenset(
 )
 
 
+def names_another(text: str, option: int, options: Sequence[str]) -> bool:
+    """Whether a reply names something else than the option that it was read as, or takes back what it points to."""
+    if is_taken_back(text) or names_another_species(text, options[option]):
+        return True
+    return names_another_by_letters(text, option, options)
+
+
 def is_reported(text: str, option: int, options: Sequence[str]) -> bool:
     """Whether every sentence with a word of the option only reports: "the patient is on warfarin"."""
     tokens = option_tokens(tuple(options))
@@ -70,6 +81,27 @@ def is_reported(text: str, option: int, options: Sequence[str]) -> bool:
 def is_taken_back(text: str) -> bool:
     """Whether the reply ends with a finding against what it points to."""
     return _TAKEN_BACK.search(text) is not None
+
+
+def names_another_by_letters(text: str, option: int, options: Sequence[str]) -> bool:
+    """Whether a reply has an abbreviation of something like the option, and nothing that tells the option from it.
+
+    "PSC" shares two words with "Primary biliary cholangitis": without "biliary", it is not meant.
+    """
+    letters = set(_LETTERS.findall(text))
+    if not letters or re.search(rf"\b{LETTERS[option]}\b", text):
+        return False
+    tokens = option_tokens(tuple(options))
+    own = tokens.stems[option] - WORDS["idle"]
+    said = frozenset(stems_of(text, tokens.initials))
+    for short in letters:
+        meant = long_name(short)
+        is_alike = 2 * len(meant & own) >= len(meant) and short not in initials_of(options[option])
+        unsaid = own - meant
+        is_unsaid = said.isdisjoint(unsaid) and unsaid.isdisjoint(_GRADED)
+        if is_alike and is_unsaid and meant - own and any(len(word) > MAX_SHORT for word in unsaid):
+            return True
+    return False
 
 
 def names_another_species(text: str, option: str) -> bool:

@@ -93,6 +93,17 @@ def _may_be_abbreviation(word: str) -> bool:
     return len(word) > 1 and not word[1:].islower() and sum(map(str.isupper, word)) > 1
 
 
+def long_name(letters: str) -> frozenset[str]:
+    """The stems of what an abbreviation usually stands for; none if it is unknown."""
+    return frozenset(map(stem, _NAMES.get(letters, ())))
+
+
+@lru_cache(maxsize=1 << 10)
+def initials_of(text: str) -> frozenset[str]:
+    """The abbreviations that an option's words may have: "CTPA" of "CT pulmonary angiography"."""
+    return frozenset(letters for letters, _, _ in _initials(plain_option(text)))
+
+
 def stems_of(text: str, initials: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
     """The stems of a text with short names written out."""
     words: list[str] = []

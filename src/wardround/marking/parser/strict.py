@@ -16,7 +16,7 @@ from wardround.marking.parser import phrases
 from wardround.marking.parser.claims.finding import NO_CLAIMS, find_claims
 from wardround.marking.parser.claims.surroundings import SHORT, WINDOW, text_before
 from wardround.marking.parser.claims.worded import WORDED_RULES, Claim
-from wardround.marking.parser.contradictions import is_reported, is_taken_back, names_another_species
+from wardround.marking.parser.contradictions import is_reported, names_another
 from wardround.marking.parser.delimited import DelimitedAnswer, delimited_answers
 from wardround.marking.parser.listings import MARKS, Listing, read_listing, read_scores, read_shares
 from wardround.marking.parser.mentions import (
@@ -100,7 +100,7 @@ def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAn
     forms = option_forms(options)
     text = without_taken_back(text)
     option, rule = _parse_known(text, options, whole, forms)
-    if rule in _NAMED_RULES and option is not None and _is_contradicted(text, option, options):
+    if option is not None and rule in _NAMED_RULES and _is_no_choice(text, option, options):
         return None, "nothing to read"
     if option is None and _OTHERS_FOLLOW in text and (others := _OTHERS.search(text)):
         return _parse_before_others(text, others, options, forms) or (None, rule)
@@ -125,14 +125,13 @@ def parse_strict(text: str, options: Sequence[str], whole: str = "") -> OptionAn
     option = _read_affirmed(text, options, forms) if rule == "nothing to read" else None
     if option is None and rule == "nothing to read":
         option = _read_standing(text, options, forms)
-    if option is not None and (names_another_species(text, options[option]) or is_taken_back(text)):
+    if option is not None and names_another(text, option, options):
         return None, rule
     return (None, rule) if option is None else (option, "affirmed")
 
 
-def _is_contradicted(text: str, option: int, options: Sequence[str]) -> bool:
-    is_other = names_another_species(text, options[option]) or is_taken_back(text)
-    return is_other or is_reported(text, option, options)
+def _is_no_choice(text: str, option: int, options: Sequence[str]) -> bool:
+    return names_another(text, option, options) or is_reported(text, option, options)
 
 
 def _parse_before_others(
