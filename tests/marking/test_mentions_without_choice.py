@@ -28,6 +28,7 @@ SIZES = [
     [
         ("The patient is on warfarin for atrial fibrillation.", DRUGS),
         ("She is on aspirin for primary prevention.", DRUGS),
+        ("The effusion is on the right.", ["Left pleural effusion", "Pneumothorax", "Atelectasis"]),
         ("The nurse gave morphine at the scene.", DRUGS),
         ("The paramedics administered aspirin.", DRUGS),
         ("Warfarin interacts with many antibiotics.", DRUGS),

@@ -47,6 +47,7 @@ _VERB = re.compile(
     r"\b(?:is|are|was|were|am|has|have|had|can|could|may|might|should|would|will|must|causes?|does|do|did|requires?|shows?"
     r"|seems?|appears?|needs?|includes?|interacts?|interferes?)\b"
 )
+_BEFORE_SIDE = (" on the", " to the")  # "the effusion is on the right" judges nothing
 _COMPARED = re.compile(
     r"\b(?:or|tell|distinguish\w*|differentiat\w*|used|guidelines?|recommended|suspected|treat as)\b"
 )
@@ -227,7 +228,8 @@ def _opening_phrase(sentence: str, lower: str, tokens: OptionTokens) -> Iterator
     """A sentence that is only a name, or begins with one and a reason or verdict."""
     if _ADVISED_AGAINST.match(lower) or " if " in lower:
         return
-    if judged := phrases.SAID_OF.search(lower[:MAX_PHRASE]):
+    judged = phrases.SAID_OF.search(lower[:MAX_PHRASE])
+    if judged and not lower.endswith(_BEFORE_SIDE, 0, judged.start()):
         yield re.split(r"[,;:–—]", sentence[: judged.start()])[-1]
     if opening := _I_WOULD.match(lower):
         sentence, lower = sentence[opening.end() :], lower[opening.end() :]
