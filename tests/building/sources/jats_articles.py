@@ -45,6 +45,7 @@ class ArticleContent:
     states: str = ""
     treatment: str = "She was treated with rituximab and was well after one year."
     discussion: str = ""
+    conclusion: str = "Castleman disease is easily overlooked."
     layout: str = "sections"  # or "one": all of the case under one title
     figures: tuple[str, ...] = ("F1",)
     captions: tuple[str, ...] = ("Axial CT of the chest.",)
@@ -101,6 +102,8 @@ def xml_of(content: ArticleContent) -> str:
         )
     if content.discussion:
         body += f"<sec><title>Discussion</title><p>{content.discussion}</p></sec>"
+    if content.conclusion:
+        body += f"<sec><title>Conclusion</title><p>{content.conclusion}</p></sec>"
     references = "".join(
         f'<ref><element-citation><pub-id pub-id-type="pmid">{pmid}</pub-id></element-citation></ref>'
         for pmid in content.references

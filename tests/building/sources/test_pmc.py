@@ -113,7 +113,7 @@ def test_complete_articles_pass_and_others_have_their_reason(tmp_path):
         (whole(33, title="Two cases of a swelling: a case report"), "more than one patient"),
         (whole(34, patient="", markup={"there was": "the patience was"}), "incomplete: no patient information"),
         (whole(35, tests="", figures=(), captions=()), "incomplete: no test results"),
-        (whole(36, states=""), "incomplete: no diagnosis"),
+        (whole(36, states="", discussion="", conclusion=""), "incomplete: no diagnosis"),
         (whole(37, treatment=""), "incomplete: no treatment"),
         (whole(38, figures=(), captions=()), "no image"),
         (

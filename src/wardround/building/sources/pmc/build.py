@@ -38,7 +38,7 @@ from wardround.building.pipeline.pipeline import (
 from wardround.building.pipeline.source_files import hash_source
 from wardround.building.sources.pmc.article import Sentence, find_marks, strip_marks
 from wardround.building.sources.pmc.article_files import list_articles, read_articles
-from wardround.building.sources.pmc.diagnosis import CASE_PARTS, judge_diagnosis
+from wardround.building.sources.pmc.diagnosis import CASE_PARTS, MERELY_NAMED, judge_diagnosis
 from wardround.building.sources.pmc.differentials import find_differentials
 from wardround.building.sources.pmc.disease_phrases import (
     expand_abbreviation,
@@ -61,6 +61,7 @@ from wardround.building.sources.pmc.sentences import (
 from wardround.building.sources.pmc.tellings import (
     stem_figures,
     stem_sentences,
+    undescribed_figures,
     write_multimodal_telling,
     write_text_telling,
 )
@@ -77,10 +78,18 @@ PoorImages = Literal["reject", "drop"]
 SKIPPABLE = ("specialty", "rare", "image-quality", "rephrase", "translate")
 MAX_OPTIONS = 11  # the gold, five distractors of the authors and five of a model
 MODEL_DISTRACTORS = 5
+MAX_OFFERED = 4  # proposed diagnoses among the options of a case that people decide on
+DECIDE = (
+    "Which is the diagnosis of this patient? Keep the case if it is the option marked right. Else edit it: choose "
+    "another right option or write the diagnosis in its place, see that the history does not name it, and leave out "
+    "options that are right, too. Discard what is not one patient with a diagnosis."
+)
 CASE_REPORT = re.compile(r"\bcase (?:reports?|stud(?:y|ies)|presentation)\b|\ba (?:rare |unusual )?case of\b", re.I)
+REVIEWED = re.compile(r"\breview of\b.*", re.I)  # `a case report and review of 23 cases`
 SEVERAL_PATIENTS = re.compile(
     r"\bcase series\b|\b(?:two|three|four|five|six|seven|eight|nine|ten|\d+)\s+(?:\w+\s+)?(?:cases|patients)\b", re.I
 )
+AGED = re.compile(r"\b(?:an?|our|this)\s(?:[\w-]+\s){0,3}\d{1,3}[-\s](?:year|month|week|day)s?[-\s]old\b", re.I)
 ONE_PATIENT = re.compile(
     r"\b(?:we|I|here(?:in)?)\b[^.]{0,30}\b(?:report|describe|present)\b[^.]{0,60}\b(?:an?|one)\s+(?:\w+\s+)?\d{1,3}[-\s](?:year|month)s?[-\s]old\b"
     r"|\b(?:an?|our)\s(?:[\w-]+\s){0,3}\d{1,3}[-\s](?:year|month|week|day)s?[-\s]old\b[^.]{0,160}"
@@ -184,20 +193,23 @@ def _steps(
 def is_case_report(record: Record, build: Build) -> Record:
     """Rejects articles that are not about one patient, by their type, subjects and title."""
     names = [record["title"], *record["subjects"]]
-    is_report = record["type"] == "case-report" or any(map(CASE_REPORT.search, names)) or _reports_a_patient(record)
-    if record["type"] in OTHER_TYPES or not is_report:
+    is_report = record["type"] == "case-report" or any(map(CASE_REPORT.search, names))
+    is_possible = record["type"] not in (*OTHER_TYPES, "abstract", "meeting-report")
+    first = [record["abstract"], *[text for section in record["sections"] for text in section["paragraphs"]][:4]]
+    tells_of_one = any(map(ONE_PATIENT.search, first))  # a letter: `We report a 68-year-old nurse`
+    tells_of_age = any(map(AGED.search, first))
+    if record["type"] in OTHER_TYPES or not (is_report or (is_possible and (tells_of_one or tells_of_age))):
         raise Reject("not a case report", record["type"] or "no article type")
-    if SEVERAL_PATIENTS.search(record["title"]):
+    if SEVERAL_PATIENTS.search(REVIEWED.sub("", record["title"])):
         raise Reject("more than one patient", record["title"])
+    if not is_report and (not tells_of_one or record["type"] == "research-article"):
+        return _doubt_case(record, "it may not be the report of one patient")
     return record
 
 
-def _reports_a_patient(record: Record) -> bool:
-    """Whether a letter says that it reports a patient of some age: `We report a 68-year-old nurse`."""
-    if record["type"] in ("research-article", "abstract", "meeting-report"):
-        return False
-    first = [paragraph for section in record["sections"] for paragraph in section["paragraphs"]][:4]
-    return any(map(ONE_PATIENT.search, [record["abstract"], *first]))
+def _doubt_case(record: Record, problem: str) -> Record:
+    """The record with one more reason for people to read its case before it is in the set."""
+    return record | {"problems": [*record.get("problems", []), problem]}
 
 
 def _classify(record: Record, synonyms: Synonyms) -> Record:
@@ -210,7 +222,7 @@ def _classify(record: Record, synonyms: Synonyms) -> Record:
         "diagnosis": verdict.name if verdict else None,
         "names": verdict.names if verdict else [],
         "doubt": verdict.doubt if verdict else "",
-        "evidence": verdict.evidence if verdict else [],
+        "proposals": verdict.proposals if verdict else [],
         "candidates": [*find_differentials(sentences), *read_title(record["title"]).mistaken],
     }
 
@@ -233,11 +245,15 @@ def _read_diagnosis(record: Record, answer: str, build: Build) -> Record:
     name = clean_name(lines[0]) if lines else ""
     if not content_words(name) or name.lower() == "none" or len(name.split()) > 15:
         return record
-    if not record["diagnosis"]:
-        return record | {"diagnosis": name, "names": [name]}
+    if not record["diagnosis"] or record["doubt"] == MERELY_NAMED:
+        return record | {"diagnosis": name, "names": [name], "doubt": "", "proposals": [_extracted(name)]}
     if names_agree(name, record["diagnosis"], NO_SYNONYMS):
         return record | {"doubt": ""}
-    return record | {"evidence": [*record["evidence"], f"extractor: {name}"]}
+    return record | {"proposals": [*record["proposals"], _extracted(name)]}
+
+
+def _extracted(name: str) -> dict[str, Any]:
+    return {"diagnosis": name, "evidence": [f"extractor: {name}"]}
 
 
 def _end_stem(record: Record, synonyms: Synonyms) -> Record:
@@ -253,26 +269,33 @@ def _end_stem(record: Record, synonyms: Synonyms) -> Record:
     record = record | {"diagnosis": gold, "names": names, "sentences": [sentence._asdict() for sentence in sentences]}
     if not record["doubt"]:
         return record
-    fields = {"decide": "Is this the diagnosis of this patient?", "diagnosis": gold, "evidence": record["evidence"]}
-    return mark_for_review(record, "diagnosis", f"the diagnosis is in doubt: {record['doubt']}", **fields)
+    return _doubt_case(record, f"the diagnosis is in doubt: {record['doubt']}")
 
 
 def _check_completeness(record: Record) -> Record:
-    """Rejects a record without patient information, tests, diagnosis or treatment."""
-    parts = {sentence["part"] for sentence in record["sentences"]}
-    if not any(sentence["part"] in STEM_PARTS and PATIENT.search(sentence["text"]) for sentence in record["sentences"]):
-        raise Reject("incomplete: no patient information")
+    """Rejects a record without a case or a diagnosis; people decide on one without patient, tests or treatment."""
     if not record["diagnosis"]:
         raise Reject("incomplete: no diagnosis")
+    if not any(sentence["part"] in CASE_PARTS for sentence in record["sentences"]):
+        raise Reject("incomplete: no patient information")
+    parts = {sentence["part"] for sentence in record["sentences"]}
+    if not any(sentence["part"] in STEM_PARTS and PATIENT.search(sentence["text"]) for sentence in record["sentences"]):
+        record = _doubt_case(record, "no patient information before the diagnosis")
+        record = record | {"sentences": [*map(_as_stem, record["sentences"])]}
     case = [sentence["text"] for sentence in record["sentences"] if sentence["part"] in CASE_PARTS]
     apart_from_diagnosis = (
         s["text"] for s in record["sentences"] if s["part"] in CASE_PARTS and s["part"] != "diagnosis"
     )
     if "tests" not in parts and not any(map(TEST_RESULT.search, apart_from_diagnosis)):
-        raise Reject("incomplete: no test results")
+        record = _doubt_case(record, "no test results")
     if "treatment" not in parts and not any(map(TREATED.search, case)):
-        raise Reject("incomplete: no treatment")
+        record = _doubt_case(record, "no treatment")
     return record
+
+
+def _as_stem(sentence: dict[str, Any]) -> dict[str, Any]:
+    """A sentence as part of a stem that people will shorten, if it tells of the case."""
+    return sentence | {"part": "patient"} if sentence["part"] in CASE_PARTS else sentence
 
 
 def _find_images(record: Record, build: Build) -> Record:
@@ -281,7 +304,9 @@ def _find_images(record: Record, build: Build) -> Record:
         raise Reject("no image")
     figures = stem_figures(record)
     if not figures:
-        raise Reject("no image in patient information and test results", f"{len(record['figures'])} elsewhere")
+        record = _doubt_case(
+            record, f"no image in patient information and test results ({len(record['figures'])} elsewhere)"
+        )
     files = [figure for figure in figures if figure["file"] is not None]
     readable = [figure for figure in files if decode_image(Path(figure["file"])) is not None]
     images = [
@@ -312,6 +337,8 @@ def _check_images(record: Record, build: Build, poor_images: PoorImages) -> Reco
 
 def _add_tellings(record: Record, build: Build) -> Record:
     tellings = {"text": write_text_telling(record, record["names"])}
+    if figures := undescribed_figures(record, record["names"]):
+        record = _doubt_case(record, f"the text does not tell what the images show: {', '.join(figures)}")
     if record["images"]:
         numbers = {image["figure"]: number for number, image in enumerate(record["images"], start=1)}
         tellings["multimodal"] = write_multimodal_telling(record, numbers)
@@ -321,15 +348,28 @@ def _add_tellings(record: Record, build: Build) -> Record:
 def _check_leaks(record: Record, build: Build) -> Record:
     for telling, text in record["tellings"].items():
         if name := find_revealed_name(text, record["names"]):
-            raise Reject("the stem names the diagnosis", f"{telling}: {name}")
+            record = _doubt_case(record, f"the stem names the diagnosis ({telling}: {name})")
     return record | {"history": record["tellings"]["text"]}
 
 
 def _merge(record: Record, build: Build, relations: NameRelations) -> Record:
     """Drops candidates that overlap, that are a name of the diagnosis, or that the patient cannot have."""
+    if record.get("problems"):  # so that people choose the diagnosis among the options
+        other = [proposal["diagnosis"] for proposal in record["proposals"]][:MAX_OFFERED]
+        record = _hold(record) | {"candidates": [*other, *record["candidates"]]}
     candidates, impossible = _own_candidates(record, relations)
     build.counts[LEFT_OUT] += impossible
     return record | {"candidates": candidates[: MAX_OPTIONS - 1]}
+
+
+def _hold(record: Record) -> Record:
+    """The record, marked for the queue of diagnoses, with all that people need to settle it."""
+    proposals = [
+        {**proposal, "named_in_history": find_revealed_name(record["history"], [proposal["diagnosis"]]) is not None}
+        for proposal in record["proposals"]
+    ]
+    fields = {"decide": DECIDE, "diagnosis": record["diagnosis"], "candidates": proposals}
+    return mark_for_review(record, "diagnosis", "; ".join(record["problems"]), **fields)
 
 
 def _own_candidates(record: Record, relations: NameRelations) -> tuple[list[str], int]:

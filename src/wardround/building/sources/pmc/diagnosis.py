@@ -1,8 +1,9 @@
 """The diagnosis of a case report: what statements, title, keywords, abstract and conclusion agree on.
 
 Every disease that one of them names is a candidate; candidates that mean the same support each other. The one with
-the most support is the gold. It needs no reviewer if two places agree and no other diagnosis is stated as firmly of
-this patient; otherwise people decide. The weights and rules are our choice.
+the most support is the gold. It needs no reviewer if a sentence states it of this patient, title, keywords or
+conclusion name it as well, and no other diagnosis rivals it; otherwise people choose among the candidates. The
+weights and rules are our choice.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +13,13 @@ from typing import Any, NamedTuple
 from wardround.building.audit.mentions import find_mention, split_words
 from wardround.building.sources.pmc.article import Sentence, strip_marks
 from wardround.building.sources.pmc.disease_kinds import is_disease_like, is_symptom
-from wardround.building.sources.pmc.disease_phrases import as_name, expand_words, names_agree, spell_as_in
+from wardround.building.sources.pmc.disease_phrases import (
+    as_name,
+    expand_words,
+    find_diseases,
+    names_agree,
+    spell_as_in,
+)
 from wardround.building.sources.pmc.statements import (
     confirms,
     heading_diagnosis,
@@ -25,24 +32,29 @@ from wardround.core.names import NO_SYNONYMS, Synonyms, content_words
 from wardround.marking.evidence.document import split_sentences
 
 WEIGHTS = {"final": 2.0, "firm": 1.0, "weak": 0.5, "title": 1.0, "keywords": 1.0, "abstract": 1.0, "mentioned": 0.5}
-ENOUGH = 2.0  # support without which people decide
-ENOUGH_IF_STATED = 1.5  # a firm statement, and another place that names it
+NAMES_THE_SUBJECT = {"title", "keywords", "conclusion"}  # one of these has to agree with a statement in the text
+MAX_PROPOSALS = 8  # candidates that people choose from
+MAX_EVIDENCE = 6  # sentences of each
+MERELY_NAMED = "the text merely names it"
 CASE_PARTS = ("patient", "tests", "diagnosis", "treatment", "after")
 STATED = ("final", "firm")
 
 
 class DiagnosisVerdict(NamedTuple):
-    """The diagnosis, its names in the article, why people have to decide (empty: they need not), and what was found."""
+    """The diagnosis, its names in the article, why people have to decide (empty: they need not), and what was found.
+
+    `proposals`: the candidates in the order of their support, each with the sentences that name it.
+    """
 
     name: str
     names: list[str]
     doubt: str
-    evidence: list[str]
+    proposals: list[dict[str, Any]]
 
 
 class _NamedDisease(NamedTuple):
     name: str
-    source: str  # a key of WEIGHTS
+    source: str  # a key of WEIGHTS, or a part of the article that merely names it
     text: str
 
 
@@ -56,7 +68,7 @@ class _Candidate:
     def add(self, entry: _NamedDisease) -> None:
         self.entries.append(entry)
         place = "statement" if entry.source in (*STATED, "weak") else entry.source
-        self.support[place] = max(self.support.get(place, 0.0), WEIGHTS[entry.source])
+        self.support[place] = max(self.support.get(place, 0.0), WEIGHTS.get(entry.source, 0.0))
 
     @property
     def names(self) -> list[str]:
@@ -95,28 +107,52 @@ def judge_diagnosis(
     ]
     for candidate in possible:
         _add_mentions(candidate, record, sentences)
-    if not possible:
-        return _doubtful(candidates, title.mistaken, synonyms)
-    best = max(possible, key=lambda candidate: candidate.score)
-    known = [*title.context, *title.mistaken]  # diseases that the title says the patient has besides
-    others = [
-        other
-        for other in possible
-        if other is not best
-        and not _is_part_of(other, best)
-        and not any(names_agree(other.names[0], name, synonyms) for name in known)
-    ]
     for candidate in candidates:
         if candidate not in possible:
             _add_mentions(candidate, record, sentences)
-    evidence = [f"{entry.source}: {entry.text}" for candidate in (best, *others) for entry in candidate.entries][:12]
+    ranked = sorted(possible, key=lambda candidate: -candidate.score)
+    unlikely = sorted((other for other in candidates if other not in possible), key=lambda other: -other.score)
+    named = _group(_named(record, sentences), synonyms)
+    proposals = _proposals([*ranked, *unlikely, *named], title.mistaken, texts[1:], synonyms)
+    if not ranked:
+        names = [proposals[0]["diagnosis"]] if proposals else []
+        doubt = "no sentence states it" if unlikely else MERELY_NAMED
+        return DiagnosisVerdict(names[0], names, doubt, proposals) if names else None
+    best, known = ranked[0], [*title.context, *title.mistaken]  # what the title says the patient has besides
+    others = [
+        other
+        for other in ranked[1:]
+        if not _is_part_of(other, best) and not any(names_agree(other.names[0], name, synonyms) for name in known)
+    ]
     name = _spelling(best, texts[1:])
-    return DiagnosisVerdict(
-        name,
-        [name, *best.names],
-        _doubt(best, others) or _elsewhere_doubt(best, candidates),
-        list(dict.fromkeys(evidence)),
-    )
+    doubt = _doubt(best, others) or _elsewhere_doubt(best, candidates)
+    return DiagnosisVerdict(name, [name, *best.names], doubt, proposals)
+
+
+def _proposals(
+    candidates: Iterable[_Candidate], mistaken: Sequence[str], texts: list[str], synonyms: Synonyms
+) -> list[dict[str, Any]]:
+    """What people choose from. A name that is no statement's has to be that of a disease."""
+    proposals: list[dict[str, Any]] = []
+    for candidate in candidates:
+        name = _spelling(candidate, texts)
+        taken = [*mistaken, *(proposal["diagnosis"] for proposal in proposals)]
+        is_possible = candidate.has(*STATED, "weak") or is_disease_like(name)
+        if is_possible and not any(names_agree(name, other, synonyms) for other in taken):
+            evidence = dict.fromkeys(f"{entry.source}: {entry.text}" for entry in candidate.entries)
+            proposals.append({"diagnosis": name, "evidence": [*evidence][:MAX_EVIDENCE]})
+    return proposals[:MAX_PROPOSALS]
+
+
+def _named(record: dict[str, Any], sentences: Iterable[Sentence]) -> Iterator[_NamedDisease]:
+    """Diseases that conclusion, abstract, discussion and case merely name, in that order."""
+    texts = {part: [s.text for s in sentences if s.part == part] for part in ("conclusion", "discussion", *CASE_PARTS)}
+    texts = {"conclusion": texts.pop("conclusion"), "abstract": split_sentences(record["abstract"]), **texts}
+    for part, listed in texts.items():
+        for text in map(strip_marks, listed):
+            if part in ("conclusion", "discussion") or not (is_of_others(text) or is_tentative(text)):
+                source = part if part in ("conclusion", "abstract", "discussion") else "case"
+                yield from (_NamedDisease(name, source, text.strip()) for name in find_diseases(text))
 
 
 def _stated(sentences: Iterable[Sentence]) -> Iterator[_NamedDisease]:
@@ -125,7 +161,9 @@ def _stated(sentences: Iterable[Sentence]) -> Iterator[_NamedDisease]:
         about_patient = sentence.part in CASE_PARTS
         statement = read_statement(sentence.text, about_patient=about_patient, in_diagnosis_section=in_section)
         if statement and (about_patient or sentence.part in ("discussion", "conclusion")):
-            yield _NamedDisease(statement.name, statement.firmness, strip_marks(sentence.text))
+            # a conclusion that states it is the place that names it, not a second one
+            firmness = "weak" if sentence.part == "conclusion" else statement.firmness
+            yield _NamedDisease(statement.name, firmness, strip_marks(sentence.text))
 
 
 def _doubtful(candidates: Sequence[_Candidate], mistaken: Sequence[str], synonyms: Synonyms) -> DiagnosisVerdict | None:
@@ -172,7 +210,7 @@ def _elsewhere(record: dict[str, Any], title_names: Iterable[str]) -> Iterator[_
 def _group(entries: Iterable[_NamedDisease], synonyms: Synonyms) -> list[_Candidate]:
     """Candidates by what they mean: a name joins the first whose leading name agrees with it."""
     candidates: list[_Candidate] = []
-    for entry in sorted(entries, key=lambda entry: -WEIGHTS[entry.source]):
+    for entry in sorted(entries, key=lambda entry: -WEIGHTS.get(entry.source, 0.0)):
         agreeing = (other for other in candidates if names_agree(entry.name, other.names[0], synonyms))
         candidate = next(agreeing, None)
         if candidate is None:
@@ -208,18 +246,21 @@ def _is_part_of(other: _Candidate, best: _Candidate) -> bool:
 def _doubt(best: _Candidate, others: Sequence[_Candidate]) -> str:
     if rival := next((other for other in others if other.has(*STATED)), None):
         return f"{rival.names[0]!r} is stated too"
-    if not best.has("title"):
-        outside = (other for other in others if other.has("title") and other.has("keywords", "abstract"))
-        if rival := next(outside, None):
+    agreeing = NAMES_THE_SUBJECT & set(best.support)
+    if best.has("final") and best.has("abstract"):  # what the abstract states, not what it mentions
+        agreeing.add("abstract")
+    for rival in others:
+        if not rival.has("title") or not is_disease_like(rival.names[0]):
+            continue
+        if not best.has("title") and (rival.has("keywords", "abstract") or len(agreeing) < 2):
             return f"the title names {rival.names[0]!r}"
-    if not best.has(*STATED, "abstract", "weak") and others:
-        return f"no sentence states it, and {others[0].names[0]!r} is possible, too"
-    if not best.has(*STATED):
-        close = (other for other in others if other.has("title") and other.score > best.score - 1)
-        if rival := next(close, None):
+        if not best.has(*STATED):
             return f"nothing states it, and the title names {rival.names[0]!r} as well"
-    enough = ENOUGH_IF_STATED if best.has(*STATED) else ENOUGH
-    return "" if best.score >= enough else "only one place in the article says so"
+    if not best.has(*STATED, "weak"):
+        return "no sentence states it"
+    if not agreeing:
+        return "neither title nor keywords nor conclusion name it"
+    return "" if best.has(*STATED) or len(agreeing) > 1 else "only findings suggest it"
 
 
 def _elsewhere_doubt(best: _Candidate, candidates: Iterable[_Candidate]) -> str:

@@ -1,11 +1,11 @@
 """Phrases of an article that name a disease: where a name ends, what is not a name, how abbreviations are expanded."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from wardround.building.distractors.options import clean_name
 from wardround.building.sources.pmc.article import strip_marks
-from wardround.building.sources.pmc.disease_kinds import names_a_disease
+from wardround.building.sources.pmc.disease_kinds import is_disease_like, names_a_disease
 from wardround.building.text.diagnosis_core import CLASS_WORDS, diagnosis_cores, head_noun
 from wardround.core.names import NO_SYNONYMS, Synonyms, content_words, normalized_words, same_disease
 
@@ -39,6 +39,16 @@ _NAME_END = re.compile(
     r"|in (?:whom|which)"
     r"|in (?:the|a|this|our|his|her|whom) (?:patient|case|present\w*)|at (?:the )?(?:age|time)|on (?:day|histo\w*|the)"
     r"|as (?:the|a) (?:cause|reason)|therefore|finally|recently|despite|with no|with positive|with a score)\b",
+    re.IGNORECASE,
+)
+_ABBREVIATION = re.compile(r"[A-Z]+[A-Z0-9-]*")
+_BETWEEN_NAMES = re.compile(  # words and marks that are in no name of a disease
+    r"[^\w\s'’%-]+|\s-\s|\b(?:a|an|the|this|that|these|those|and|or|but|of|in|on|at|by|for|to|from|with|without|into|as|than"
+    r"|our|his|her|its|their|he|she|it|they|we|who|which|when|if|while|because|although|not|no|also|often|rarely|usually"
+    r"|is|are|was|were|be|been|being|has|have|had|can|could|may|might|should|must|will|would|do|does|did"
+    r"|patient|patients|case|cases|rare|unusual|early|such|other|another|any|some"
+    r"|caus\w+|present\w*|consider\w*|includ\w+|mimic\w*|diagnos\w+|suspect\w*|show\w*|reveal\w*|confirm\w*"
+    r"|suggest\w*|associated|treated|due|after|before|during|remind\w*|recogni\w+|versus)\b",
     re.IGNORECASE,
 )
 _LEADING_WORDS = re.compile(
@@ -165,6 +175,13 @@ def as_name(text: str, max_words: int = MAX_WORDS) -> str | None:
     if not names_a_disease(name):
         return None
     return name[:1].upper() + name[1:]
+
+
+def find_diseases(text: str) -> Iterator[str]:
+    """The diseases that a text names somewhere: `our patient's renal cell carcinoma` has one."""
+    for part in _BETWEEN_NAMES.split(join_whole_names(strip_marks(text))):
+        if (name := as_name(part, 6)) and is_disease_like(name) and not _ABBREVIATION.fullmatch(name):
+            yield name
 
 
 def join_whole_names(text: str) -> str:

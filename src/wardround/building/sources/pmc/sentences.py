@@ -34,6 +34,7 @@ TITLES = [
     ),
     ("patient", r"case|patient|presentation|history|complaint|clinical|anamnes|symptom|summary|observation"),
 ]
+_OTHER_TITLE = re.compile(rf"\b(?:{dict(TITLES)['other']})", re.IGNORECASE)
 OF_THE_CASE = ("differential", "diagnosis", "treatment", "tests", "patient")
 STEM_PARTS = ("patient", "tests")
 TREATED = re.compile(
@@ -80,11 +81,11 @@ SHOWS = re.compile(
 def classify_sentences(sections: list[dict[str, Any]]) -> list[Sentence]:
     """Every sentence of an article with its part, as if no diagnosis were known."""
     roles = [role_of(section["titles"]) for section in sections]
-    is_letter = not set(roles) & set(STEM_PARTS)  # its case has no heading
+    is_letter = not set(roles) & set(STEM_PARTS)  # its case has no heading that rules know
     numbered: list[tuple[str, str]] = []
     for role, section in zip(roles, sections, strict=True):
         for paragraph in section["paragraphs"]:
-            is_case = is_letter and not section["titles"]
+            is_case = is_letter and role == "other" and not any(map(_OTHER_TITLE.search, section["titles"]))
             is_discussed = is_case and bool(numbered) and not _OF_THE_CASE.search(paragraph)
             numbered.append(("discussion" if is_discussed else "patient" if is_case else role, paragraph))
     return [

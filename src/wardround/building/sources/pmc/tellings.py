@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from wardround.building.pipeline.pipeline import Record, Reject
+from wardround.building.pipeline.pipeline import Record
 from wardround.building.sources.pmc.article import find_marks, strip_marks
 from wardround.building.sources.pmc.sentences import SHOWS, STEM_PARTS, describes_image
 from wardround.building.text.modality import modalities_in
@@ -29,21 +29,30 @@ def stem_figures(record: Record) -> list[dict[str, Any]]:
 
 
 def write_text_telling(record: Record, names: Sequence[str]) -> str:
-    """The stem without figures. Captions describe figures that no sentence describes; else it rejects the case."""
+    """The stem without figures. Captions describe figures that no sentence describes."""
     stem = stem_sentences(record)
-    captions: dict[str, str] = {}
-    for figure in stem_figures(record):
-        about = [sentence["text"] for sentence in stem if figure["id"] in find_marks(sentence["text"])]
-        if not any(map(_describes_figure, about)):
-            caption = redact_diagnosis(strip_marks(figure["caption"]), names).text
-            if len(content_words(caption)) < MIN_WORDS:
-                raise Reject("the text does not tell what the images show", figure["id"])
-            captions[figure["id"]] = caption
+    captions = _needed_captions(record, names)
     sentences = []
     for sentence in stem:
         shown = [captions.pop(id) for id in find_marks(sentence["text"]) if id in captions]
         sentences.append((sentence["paragraph"], " ".join([strip_marks(sentence["text"]), *shown])))
     return _join_paragraphs(sentences)
+
+
+def undescribed_figures(record: Record, names: Sequence[str]) -> list[str]:
+    """The figures of the stem that neither a sentence nor their caption describes."""
+    captions = _needed_captions(record, names)
+    return [id for id, caption in captions.items() if len(content_words(caption)) < MIN_WORDS]
+
+
+def _needed_captions(record: Record, names: Sequence[str]) -> dict[str, str]:
+    """The captions, without the diagnosis, of the figures that no sentence of the stem describes."""
+    captions: dict[str, str] = {}
+    for figure in stem_figures(record):
+        about = [s["text"] for s in stem_sentences(record) if figure["id"] in find_marks(s["text"])]
+        if not any(map(_describes_figure, about)):
+            captions[figure["id"]] = redact_diagnosis(strip_marks(figure["caption"]), names).text
+    return captions
 
 
 def _describes_figure(sentence: str) -> bool:
