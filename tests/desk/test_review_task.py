@@ -297,6 +297,17 @@ def test_the_source_is_shown_as_text(site):
     assert "bad()" not in page
 
 
+def test_lists_of_a_queue_are_shown_as_lists(site):
+    """The candidates that a build proposes, each with the sentences that name it."""
+    candidates = [{"diagnosis": "Gout <b>", "evidence": ["title: A <i> toe", "case: Urate was high."], "boxes": [1, 2]}]
+    write_set(site.root / "doubt", [case(1)], {"diagnosis": [{"id": "c2", "case": case(2), "candidates": candidates}]})
+    task = site.make_task("review", "doubt/review/diagnosis.jsonl", EVERYBODY)
+    page = site.add_person("Stu", "student").get(f"/tasks/{task.id}/next").text
+    shown = "<b>diagnosis</b> Gout &lt;b&gt;<br><b>evidence</b> "
+    assert shown + "<ol><li>title: A &lt;i&gt; toe</li><li>case: Urate was high.</li></ol>" in page
+    assert "<b>boxes</b> [1, 2]" in page
+
+
 def test_everything_moves_to_another_desk(site, tmp_path):
     task = site.make_task("review", "set", EVERYBODY)
     student = site.add_person("Stu", "student")

@@ -25,6 +25,7 @@ from wardround.core.errors import BadInput, WardroundError
 from wardround.core.safe_xml import UnusableFile, parse_xml
 from wardround.core.study import CandidateSettings
 
+CAPTION = "Both feet with swollen, shiny skin above the ankles."
 REAL = Path(__file__).parents[4] / "shared" / "data" / "xml"
 BOMB = '<?xml version="1.0"?><!DOCTYPE article [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;">]>'
 
@@ -101,6 +102,7 @@ def test_complete_articles_pass_and_others_have_their_reason(tmp_path):
             10,
             states="A diagnosis of multicentric Castleman disease (MCD) was made.",
             diagnosis="Multicentric Castleman disease",
+            conclusion="Multicentric Castleman disease is easily overlooked.",
         ),
         whole(11, markup={fig: 'in Figure <xref ref-type="fig" rid="F1">1</xref>'}),
         whole(13, discussion=whole(13).discussion + " It is rare, as all agree." * 4_000),
@@ -108,17 +110,27 @@ def test_complete_articles_pass_and_others_have_their_reason(tmp_path):
         whole(12, markup={"g/dl and": 'g/dl [<xref ref-type="bibr" rid="R1">1</xref>] and &#x3bc;'}),
     ]
     wrong = [
-        (whole(31, type="research-article", subject="Research Article", title="A cohort"), "not a case report"),
+        (
+            whole(31, type="research-article", subject="Research Article", title="A cohort"),
+            "it may not be the report of one patient",
+        ),
         (whole(32, type="review-article", title="A case report and review"), "not a case report"),
         (whole(33, title="Two cases of a swelling: a case report"), "more than one patient"),
-        (whole(34, patient="", markup={"there was": "the patience was"}), "incomplete: no patient information"),
-        (whole(35, tests="", figures=(), captions=()), "incomplete: no test results"),
+        (
+            whole(34, patient="", markup={"there was": "the patience was"}),
+            "no patient information before the diagnosis; the stem names the diagnosis (text: Castleman disease); "
+            "the stem names the diagnosis (multimodal: Castleman disease)",
+        ),
+        (
+            whole(35, tests="", patient=f"{whole(35).patient} The feet are seen {fig}.", captions=(CAPTION,)),
+            "no test results",
+        ),
         (whole(36, states="", discussion="", conclusion=""), "incomplete: no diagnosis"),
-        (whole(37, treatment=""), "incomplete: no treatment"),
+        (whole(37, treatment=""), "no treatment"),
         (whole(38, figures=(), captions=()), "no image"),
         (
             whole(39, markup={fig: ""}, treatment=f"She was treated {fig}."),
-            "no image in patient information and test results",
+            "no image in patient information and test results (1 elsewhere)",
         ),
         (whole(40, discussion="It is rare."), "no other diagnosis"),
         (
@@ -127,11 +139,12 @@ def test_complete_articles_pass_and_others_have_their_reason(tmp_path):
         ),
         (
             whole(42, tests=whole(42).tests + " The nodes were as told by Castleman. No other disease was known."),
-            "the stem names the diagnosis",
+            "the stem names the diagnosis (text: Castleman disease); "
+            "the stem names the diagnosis (multimodal: Castleman disease)",
         ),
         (
             whole(43, tests=f"On examination she was pale. The scan is shown {fig}.", captions=("CT.",)),
-            "the text does not tell what the images show",
+            "the text does not tell what the images show: F1",
         ),
     ]
     poor = {51: "tiny", 52: "blank", 53: "blurred"}
@@ -309,7 +322,8 @@ def test_text_and_markdown_are_read(tmp_path):
     picture(1).save(source / "fig1.png")
     tests = content.tests.replace('<xref ref-type="fig" rid="F1">Fig. 1</xref>', "Fig. 1A")
     parts = {"Patient information": content.patient, "Investigations": tests, "Diagnosis": content.states}
-    parts |= {"Treatment": content.treatment, "Discussion": content.discussion, "References": "1. Doe."}
+    parts |= {"Treatment": content.treatment, "Discussion": content.discussion, "Conclusion": content.conclusion}
+    parts |= {"References": "1. Doe."}
     body = "\n\n".join(f"## {name}\n\n{text}" for name, text in parts.items())
     (source / "PMC7654321.md").write_text(f"# {content.title}\n\n{body}\n\n![Figure 1: Axial CT](fig1.png)\n")
     bare = "\n\n".join(f"{name}\n{text}" for name, text in parts.items()).replace("weeks", "years").replace("mm", "cm")
@@ -396,6 +410,7 @@ def test_a_foreign_article_is_translated(tmp_path):
     english = f"# Patient information\n\n{content.patient}\n\n# Investigations\n\n{content.tests}"
     english += f"\n\n# Diagnosis\n\n{content.states}"
     english += f"\n\n# Treatment\n\n{content.treatment}\n\n# Discussion\n\n{content.discussion}"
+    english += f"\n\n# Conclusion\n\n{content.conclusion}"
     english = english.replace('<xref ref-type="fig" rid="F1">Fig. 1</xref>', "⟦F1⟧")
     with ExamServer(lambda body, index: english if "Translate" in text_of(body) else "1. Gout") as server:
         models = {"writer": model("writer", server.url)}
@@ -407,7 +422,8 @@ def test_a_foreign_article_is_translated(tmp_path):
 
 
 def test_specialty_and_rare_can_be_skipped(tmp_path):
-    save(tmp_path / "in", whole(1, states="The final diagnosis was pulmonary sequestration."))
+    sequestration = "The final diagnosis was pulmonary sequestration."
+    save(tmp_path / "in", whole(1, states=sequestration, conclusion="Think of pulmonary sequestration."))
     save(tmp_path / "in", whole(2))
     (tmp_path / "rare.csv").write_text("id,name\n1,Pulmonary sequestration\n")
     rare = read_catalogue(tmp_path / "rare.csv")

@@ -90,6 +90,7 @@ def save_mineru(folder: Path, content: ArticleContent, caption: str = "image_cap
         picture(content.number * 10 + place).save(folder / "images" / file, quality=95)
     parts = {"Patient information": content.patient, "Investigations": content.tests.replace(CITED, "Fig. 1")}
     parts |= {"Diagnosis": content.states, "Treatment": content.treatment, "Discussion": content.discussion}
+    parts |= {"Conclusion": content.conclusion}
     blocks: list[dict[str, Any]] = [
         {"type": "header", "text": "Journal of Invented Cases", "page_idx": 0},
         {"type": "text", "text": "Open access", "page_idx": 0},

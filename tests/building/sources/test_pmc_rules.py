@@ -233,7 +233,7 @@ def test_a_former_name_of_the_diagnosis_is_neither_in_the_stem_nor_an_option():
         Sentence("CT showed cavities, consistent with Wegener granulomatosis.", "tests", 0),
         Sentence(f"{gold}, formerly known as {former}, is rare.", "discussion", 1),
     ]
-    record = {"title": "A case", "abstract": "", "diagnosis": gold, "names": [gold], "doubt": "", "evidence": []}
+    record = {"title": "A case", "abstract": "", "diagnosis": gold, "names": [gold], "doubt": "", "proposals": []}
     record |= {"sentences": [sentence._asdict() for sentence in sentences]}
     ended = _end_stem(record, NO_SYNONYMS)
     offered = ended | {"candidates": [former, "Sarcoidosis"], "tellings": {"text": "A 50-year-old man."}}

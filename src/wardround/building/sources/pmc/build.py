@@ -368,7 +368,9 @@ def _hold(record: Record) -> Record:
         {**proposal, "named_in_history": find_revealed_name(record["history"], [proposal["diagnosis"]]) is not None}
         for proposal in record["proposals"]
     ]
+    case_text = [strip_marks(sentence["text"]) for sentence in record["sentences"] if sentence["part"] in CASE_PARTS]
     fields = {"decide": DECIDE, "diagnosis": record["diagnosis"], "candidates": proposals}
+    fields |= {"case_text": " ".join(case_text)}  # more than the history, which ends before what is proposed
     return mark_for_review(record, "diagnosis", "; ".join(record["problems"]), **fields)
 
 

@@ -32,6 +32,7 @@ from wardround.core.names import NO_SYNONYMS, Synonyms, content_words
 from wardround.marking.evidence.document import split_sentences
 
 WEIGHTS = {"final": 2.0, "firm": 1.0, "weak": 0.5, "title": 1.0, "keywords": 1.0, "abstract": 1.0, "mentioned": 0.5}
+MENTIONS = {"conclusion": 1.0, "abstract mentions": 0.5, "discussion": 0.5, "case": 0.25}  # of what nothing else names
 NAMES_THE_SUBJECT = {"title", "keywords", "conclusion"}  # one of these has to agree with a statement in the text
 MAX_PROPOSALS = 8  # candidates that people choose from
 MAX_EVIDENCE = 6  # sentences of each
@@ -54,7 +55,7 @@ class DiagnosisVerdict(NamedTuple):
 
 class _NamedDisease(NamedTuple):
     name: str
-    source: str  # a key of WEIGHTS, or a part of the article that merely names it
+    source: str  # a key of WEIGHTS or MENTIONS
     text: str
 
 
@@ -68,7 +69,7 @@ class _Candidate:
     def add(self, entry: _NamedDisease) -> None:
         self.entries.append(entry)
         place = "statement" if entry.source in (*STATED, "weak") else entry.source
-        self.support[place] = max(self.support.get(place, 0.0), WEIGHTS.get(entry.source, 0.0))
+        self.support[place] = max(self.support.get(place, 0.0), (WEIGHTS | MENTIONS)[entry.source])
 
     @property
     def names(self) -> list[str]:
@@ -96,13 +97,15 @@ def judge_diagnosis(
     entries = [*_headed(record), *_stated(sentences), *elsewhere, *_confirmed(elsewhere, sentences)]
     texts = [record["title"], record["abstract"], *(strip_marks(sentence.text) for sentence in sentences)]
     candidates = _group([entry._replace(name=expand_words(entry.name, texts)) for entry in entries], synonyms)
+    is_stated = any(candidate.has(*STATED, "weak", "abstract") for candidate in candidates)
+    unstated = () if is_stated else ("keywords",)
     possible = [
         candidate
         for candidate in candidates
         if not any(names_agree(candidate.names[0], wrong, synonyms) for wrong in title.mistaken)
         and (
             candidate.has(*STATED, "weak", "abstract")
-            or (candidate.has("title") and is_disease_like(candidate.names[0]))
+            or (candidate.has("title", *unstated) and is_disease_like(candidate.names[0]))
         )
     ]
     for candidate in possible:
@@ -112,8 +115,10 @@ def judge_diagnosis(
             _add_mentions(candidate, record, sentences)
     ranked = sorted(possible, key=lambda candidate: -candidate.score)
     unlikely = sorted((other for other in candidates if other not in possible), key=lambda other: -other.score)
-    named = _group(_named(record, sentences), synonyms)
-    proposals = _proposals([*ranked, *unlikely, *named], title.mistaken, texts[1:], synonyms)
+    named = list(_named(record, sentences))
+    mentioned = sorted(_group(named, synonyms), key=lambda other: -other.score)
+    proposals = _proposals([*ranked, *unlikely, *mentioned], title.mistaken, texts[1:], synonyms)
+    _add_evidence(proposals, named)
     if not ranked:
         names = [proposals[0]["diagnosis"]] if proposals else []
         doubt = "no sentence states it" if unlikely else MERELY_NAMED
@@ -132,26 +137,40 @@ def judge_diagnosis(
 def _proposals(
     candidates: Iterable[_Candidate], mistaken: Sequence[str], texts: list[str], synonyms: Synonyms
 ) -> list[dict[str, Any]]:
-    """What people choose from. A name that is no statement's has to be that of a disease."""
+    """What people choose from. What neither is stated nor is named as diseases are comes last."""
     proposals: list[dict[str, Any]] = []
-    for candidate in candidates:
+    candidates = list(candidates)
+    likely = [
+        candidate for candidate in candidates if candidate.has(*STATED, "weak") or is_disease_like(candidate.names[0])
+    ]
+    for candidate in [*likely, *(other for other in candidates if other not in likely)]:
         name = _spelling(candidate, texts)
         taken = [*mistaken, *(proposal["diagnosis"] for proposal in proposals)]
-        is_possible = candidate.has(*STATED, "weak") or is_disease_like(name)
-        if is_possible and not any(names_agree(name, other, synonyms) for other in taken):
+        if not is_symptom(name) and not any(names_agree(name, other, synonyms) for other in taken):
             evidence = dict.fromkeys(f"{entry.source}: {entry.text}" for entry in candidate.entries)
-            proposals.append({"diagnosis": name, "evidence": [*evidence][:MAX_EVIDENCE]})
+            proposals.append({"diagnosis": name, "evidence": [*evidence]})
     return proposals[:MAX_PROPOSALS]
 
 
+def _add_evidence(proposals: Iterable[dict[str, Any]], named: Sequence[_NamedDisease]) -> None:
+    """Adds the sentences that merely name a proposed diagnosis, after those that it was proposed for."""
+    for proposal in proposals:
+        told = {line.split(": ", 1)[1] for line in proposal["evidence"]}
+        for entry in named:
+            if entry.text not in told and find_mention(proposal["diagnosis"], split_words(entry.text)):
+                told.add(entry.text)
+                proposal["evidence"].append(f"{entry.source}: {entry.text}")
+        proposal["evidence"] = proposal["evidence"][:MAX_EVIDENCE]
+
+
 def _named(record: dict[str, Any], sentences: Iterable[Sentence]) -> Iterator[_NamedDisease]:
-    """Diseases that conclusion, abstract, discussion and case merely name, in that order."""
+    """Diseases that conclusion, abstract, discussion and case name, stated or not."""
     texts = {part: [s.text for s in sentences if s.part == part] for part in ("conclusion", "discussion", *CASE_PARTS)}
-    texts = {"conclusion": texts.pop("conclusion"), "abstract": split_sentences(record["abstract"]), **texts}
+    texts["abstract mentions"] = split_sentences(record["abstract"])
     for part, listed in texts.items():
         for text in map(strip_marks, listed):
             if part in ("conclusion", "discussion") or not (is_of_others(text) or is_tentative(text)):
-                source = part if part in ("conclusion", "abstract", "discussion") else "case"
+                source = part if part in MENTIONS else "case"
                 yield from (_NamedDisease(name, source, text.strip()) for name in find_diseases(text))
 
 
@@ -164,16 +183,6 @@ def _stated(sentences: Iterable[Sentence]) -> Iterator[_NamedDisease]:
             # a conclusion that states it is the place that names it, not a second one
             firmness = "weak" if sentence.part == "conclusion" else statement.firmness
             yield _NamedDisease(statement.name, firmness, strip_marks(sentence.text))
-
-
-def _doubtful(candidates: Sequence[_Candidate], mistaken: Sequence[str], synonyms: Synonyms) -> DiagnosisVerdict | None:
-    """What keywords name is put to people if nothing else can be the diagnosis."""
-    for candidate in candidates:
-        name = candidate.names[0]
-        if is_disease_like(name) and not any(names_agree(name, wrong, synonyms) for wrong in mistaken):
-            evidence = [f"{entry.source}: {entry.text}" for entry in candidate.entries]
-            return DiagnosisVerdict(name, candidate.names, "no sentence states it", evidence)
-    return None
 
 
 def _headed(record: dict[str, Any]) -> Iterator[_NamedDisease]:
@@ -210,7 +219,7 @@ def _elsewhere(record: dict[str, Any], title_names: Iterable[str]) -> Iterator[_
 def _group(entries: Iterable[_NamedDisease], synonyms: Synonyms) -> list[_Candidate]:
     """Candidates by what they mean: a name joins the first whose leading name agrees with it."""
     candidates: list[_Candidate] = []
-    for entry in sorted(entries, key=lambda entry: -WEIGHTS.get(entry.source, 0.0)):
+    for entry in sorted(entries, key=lambda entry: -(WEIGHTS | MENTIONS)[entry.source]):
         agreeing = (other for other in candidates if names_agree(entry.name, other.names[0], synonyms))
         candidate = next(agreeing, None)
         if candidate is None:
@@ -256,7 +265,7 @@ def _doubt(best: _Candidate, others: Sequence[_Candidate]) -> str:
             return f"the title names {rival.names[0]!r}"
         if not best.has(*STATED):
             return f"nothing states it, and the title names {rival.names[0]!r} as well"
-    if not best.has(*STATED, "weak"):
+    if not best.has(*STATED, "weak", "abstract"):
         return "no sentence states it"
     if not agreeing:
         return "neither title nor keywords nor conclusion name it"

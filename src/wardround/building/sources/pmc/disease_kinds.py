@@ -12,7 +12,7 @@ _DESIGNATION = re.compile(
     r",?\s+(?:type|grade|stage|class|variant)\s+\w{1,5}$|\s+(?:\d{1,2}[A-Z]?|[A-H]|[IVX]{1,4})$", re.I
 )
 _OTHER_ENDS = re.compile(  # besides those of the reader of open answers
-    r"(?:\w{4}ism|allergy|intolerance|overdose|toxicity|intoxication|envenomation|abuse|withdrawal|sprue|gangrenosum"
+    r"(?:\b(?!\w*(?:metabol|organ|mechan)ism)\w{4,}ism|purpura|catatonia|scurvy|allergy|intolerance|overdose|toxicity|intoxication|envenomation|abuse|withdrawal|sprue|gangrenosum"
     r"|gangrene|typhus|typhoid|plague|leprosy|anthrax|botulism|zona|polio|lipoidica"
     r"|fo?etalis|erythematosus|planus|corporis|capitis|nodosum|multiforme|ha?emophilia|leuka?emia|necrolysis|embolus"
     r"|emboli|thrombus|ha?ematoma|stones?|calcul(?:us|i)|bezoar|foreign body|tuberculosis|mastocytosis|\w{3}virus)$",
@@ -20,7 +20,7 @@ _OTHER_ENDS = re.compile(  # besides those of the reader of open answers
 )
 _PROCEDURE = re.compile(  # what was done, of whom, and with what, is not a disease
     r"\b(?:recipients?|dialysis|h(?:a)?emodialysis|transplantation|transplant|surgery|operation|therapy|treatment|vaccination"
-    r"|immunosuppression|anticoagulants?|antibod(?:y|ies)|implants?|devices?|catheters?|nutrition|users?|workers?"
+    r"|immunosuppression|anticoagulants?|antibod(?:y|ies)|implants?|devices?|catheters?|nutrition|users?|workers?|pregnancy"
     r"|donors?|survivors?|anesthesia|anaesthesia|\w{3,}(?:ectomy|ectomies|otomy|ostomy|plasty|oscopy|graphy|centesis))$",
     re.IGNORECASE,
 )

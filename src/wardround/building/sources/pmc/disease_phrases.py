@@ -38,21 +38,21 @@ _NAME_END = re.compile(
     r"|during|until|since|throughout|on (?:admission|presentation|arrival)|at (?:presentation|admission|birth)"
     r"|in (?:whom|which)"
     r"|in (?:the|a|this|our|his|her|whom) (?:patient|case|present\w*)|at (?:the )?(?:age|time)|on (?:day|histo\w*|the)"
-    r"|as (?:the|a) (?:cause|reason)|therefore|finally|recently|despite|with no|with positive|with a score)\b",
+    r"|as (?:the|a) (?:cause|reason)|therefore|finally|recently|despite|with no|with positive|with a score|of \d+)\b",
     re.IGNORECASE,
 )
-_ABBREVIATION = re.compile(r"[A-Z]+[A-Z0-9-]*")
+_ABBREVIATION = re.compile(r"\w*[A-Z][\w-]*[A-Z][\w-]*")
 _BETWEEN_NAMES = re.compile(  # words and marks that are in no name of a disease
     r"[^\w\s'’%-]+|\s-\s|\b(?:a|an|the|this|that|these|those|and|or|but|of|in|on|at|by|for|to|from|with|without|into|as|than"
     r"|our|his|her|its|their|he|she|it|they|we|who|which|when|if|while|because|although|not|no|also|often|rarely|usually"
     r"|is|are|was|were|be|been|being|has|have|had|can|could|may|might|should|must|will|would|do|does|did"
     r"|patient|patients|case|cases|rare|unusual|early|such|other|another|any|some"
     r"|caus\w+|present\w*|consider\w*|includ\w+|mimic\w*|diagnos\w+|suspect\w*|show\w*|reveal\w*|confirm\w*"
-    r"|suggest\w*|associated|treated|due|after|before|during|remind\w*|recogni\w+|versus)\b",
+    r"|suggest\w*|associated|treated|due|after|before|during|remind\w*|recogni\w+|versus|mak\w+|made|mean\w*|prov\w+|led|grew|found|underwent|receiv\w+|develop\w*)\b",
     re.IGNORECASE,
 )
 _LEADING_WORDS = re.compile(
-    r"^(?:(?:a|an|the|unsuspected|having|been|likely|probable|final|definitive|be|as|with|concurrent|confirmed|new-onset|unusual|rare"
+    r"^(?:(?:a|an|the|unsuspected|having|been|likely|probable|final|definitive|definite|be|as|with|concurrent|confirmed|new-onset|unusual|rare"
     r"|underlying|possible|our|his|her|of|both|also|uncommon|unexpected|newly diagnosed|so-called|us)\s+)+",
     re.IGNORECASE,
 )
@@ -180,7 +180,11 @@ def as_name(text: str, max_words: int = MAX_WORDS) -> str | None:
 def find_diseases(text: str) -> Iterator[str]:
     """The diseases that a text names somewhere: `our patient's renal cell carcinoma` has one."""
     for part in _BETWEEN_NAMES.split(join_whole_names(strip_marks(text))):
-        if (name := as_name(part, 6)) and is_disease_like(name) and not _ABBREVIATION.fullmatch(name):
+        words = part.split()
+        ends = [
+            place for place, word in enumerate(words, 1) if is_disease_like(word) and not _ABBREVIATION.fullmatch(word)
+        ]
+        if ends and (name := as_name(" ".join(words[max(0, ends[-1] - 5) : ends[-1]]))) and is_disease_like(name):
             yield name
 
 

@@ -59,12 +59,22 @@ def options_step(relations: NameRelations, choice: OptionChoice = "source") -> S
                 if len(candidates) < COUNT - 1:
                     decide = f"Which diagnoses should be offered? There have to be at least {COUNT}."
                     fields = {"decide": decide, "candidates": candidates or "none: those offered are of other articles"}
-                    record = mark_for_review(record, STEP, f"fewer than {COUNT} options", **fields)
+                    fields |= {"diagnosis": record["diagnosis"], "evidence": record["proposals"][0]["evidence"]}
+                    record = _doubt_options(record, f"fewer than {COUNT} options", fields)
             elif len(candidates) < COUNT - 1:
                 build.counts[BORROWED] += COUNT - 1 - len(candidates)
             yield record | {"case": make_case(record, images, written)}
 
     return all_records_step(STEP, change)
+
+
+def _doubt_options(record: Record, reason: str, fields: dict[str, Any]) -> Record:
+    """The record, marked for the queue of options; or a reason more in the queue that it is in."""
+    if not record.get("holds"):
+        return mark_for_review(record, STEP, reason, **fields)
+    [[queue, item], *others] = record["holds"]
+    both = {"reason": f"{item['reason']}; {reason}", "decide": f"{item['decide']} {fields['decide']}"}
+    return record | {"holds": [[queue, item | both], *others]}
 
 
 def _of_other_articles(record: Record, diagnoses: Iterable[str], relations: NameRelations) -> list[str]:

@@ -20,7 +20,9 @@ from wardround.marking.evidence.document import split_sentences
 TITLES = [
     (
         "differential",
-        r"differential|what(?:['’]s| is) (?:your|the) diagnosis|(?:diagnostic|diagnosis) (?:options|choices)",
+        r"differential"
+        r"|(?:provisional|initial|preliminary|working|presumptive|tentative|pre-?operative|admission|suspected) diagnos"
+        r"|what(?:['’]s| is) (?:your|the) diagnosis|(?:diagnostic|diagnosis) (?:options|choices)",
     ),
     ("diagnosis", r"(?:final |definitive |clinical )?diagnos(?:is|es)|diagnostic conclusions?"),
     ("discussion", r"discuss|review of|comment"),

@@ -24,7 +24,8 @@ _FIRM_PATTERNS = [
     rf"\b{_QUALIFIED}diagnos[ie]s\s*:\s*(?P<name>.+)",
     rf"\b{_QUALIFIED}diagnosis of (?P<name>.+)",
     rf"\b{_QUALIFIED}diagnosis (?:was|is|were) (?:therefore |thus |then |finally |consequently )?"
-    r"(?:established as|made as|confirmed as|determined to be|that of|consistent with)?\s*(?P<name>.+)",
+    r"(?:established as|made as|confirmed as|(?:revised|changed|corrected) to|determined to be|that of"
+    r"|consistent with)?\s*(?P<name>.+)",
     rf"\b{_QUALIFIED}diagnosis (?:as|to be)\s+(?P<name>.+)",
     r"\bdiagnosed (?:\w+ly )?(?:with|as having|as|to have)\s+(?P<name>.+)",
     r"\bconfirm\w* (?:the )?(?:diagnosis|presence) of (?P<name>.+)",
@@ -36,7 +37,7 @@ _FIRM_PATTERNS = [
     r"|suffered from|was suffering from) (?P<name>.+)",
     r"\b(?:he|she|the patient|our patient) (?:suffered|was suffering) from (?P<name>.+)",
     r"\b(?:turned out|proved|was found|were found) to (?:be|have) (?P<name>.+)",
-    r"(?:^|[,;] (?:and |so )?)(?:(?:thus|therefore|finally|hence|consequently|subsequently|a|an|the),? )*"
+    r"(?:^|[,;] (?:and |so (?:that )?)?)(?:(?:thus|therefore|finally|hence|consequently|subsequently|a|an|the),? )*"
     r"(?P<name>(?:[\w'’-]+ ){0,8}?[\w'’-]+) (?:was|were) (?:\w+ly |then |thus |therefore )?diagnosed\b",
     r"\bwe (?:\w+ly )?diagnosed (?P<name>.+)",
     r"\b(?:to|could) diagnose (?P<name>.+)",
@@ -54,6 +55,7 @@ _SHOWN_PATTERNS = (
     r"\b(?:histo\w+|patholog\w+|biops\w+|autopsy|cytolog\w+|immunohisto\w+|surgery|specimen|pcr)\b[^.;]{0,60}"
     r"\b(?:revealed|showed|demonstrated|disclosed|identified|yielded|proved|confirmed)\s+(?P<name>.+)",
     r"\bestablish(?:ed|ing)\s+(?P<name>.+)",
+    r"\b(?:our|this) patient had (?P<name>.+)",
     r"\bconfirm(?:ed|ing)\s+(?!(?:by|with|on|in|at)\b)(?P<name>.+)",
 )
 _WEAK_PATTERNS = [
@@ -87,7 +89,7 @@ _TENTATIVE = re.compile(
     r"|compatible|suggestive|confirmed|diagnosed|diagnostic)|unlikely|negative for|without a diagnosis"
     r"|before the diagnosis"
     r"|wrong(?:ly)?|incorrect(?:ly)?|erroneous(?:ly)?|in spite of the diagnosis"
-    r"|revised(?! (?:\w+ )?criteria)|instead)\b",
+    r"|revised(?! (?:\w+ )?criteria| to)|instead)\b",
     re.IGNORECASE,
 )
 _GENERAL = re.compile(
@@ -114,7 +116,7 @@ _PATTERNS: list[tuple[str, Firmness]] = [
 ]
 _LETTER = re.compile(r"^(?:answer\s*:?\s*)?[A-F][.):]\s+", re.IGNORECASE)  # of a question with options
 _CONFIRMS = re.compile(r"\b(?:diagnos(?:is|ed)|confirm\w*|established|proved|proven)\b", re.IGNORECASE)
-MAX_SECTION_WORDS = 10  # of a section that is nothing but the name
+MAX_SECTION_WORDS = 12  # of a section that is nothing but the name
 
 
 class Statement(NamedTuple):
@@ -166,6 +168,7 @@ def _name_of_the_patient(text: str) -> str | None:
 
 def _whole_name(text: str) -> str | None:
     """The name that is all there is in a section: `B. Pyoderma gangrenosum`, `Sarcoidosis.`"""
+    text = text.split(";")[0]
     if len(text.split()) > MAX_SECTION_WORDS:
         return None
     name = parse_name(_LETTER.sub("", text))
