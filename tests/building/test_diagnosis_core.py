@@ -108,9 +108,10 @@ def test_the_head_noun_says_what_kind_of_disease_it_is(name, noun):
     ("answer", "history", "kinds"),
     [
         ("Systemic lupus erythematosus", "With a background of SLE she has chest pain.", ["leak_initials"]),
-        ("Takayasu arteritis (type V)", "She was told that this is Takayasu's disease.", ["head_noun"]),
+        ("Takayasu arteritis (type V)", "She was told that this is Takayasu's disease.", ["leak_initials"]),
+        ("Fanconi anaemia", "She was told that this is what Fanconi described.", ["head_noun"]),
         ("Systemic lupus erythematosus", "The sled hit her; she has chest pain.", []),
-        ("Takayasu arteritis", "Takayasu city is where she lives.", []),  # the first word of a sentence has a capital
+        ("Fanconi anaemia", "Fanconi street is where she lives.", []),  # the first word of a sentence has a capital
     ],
 )
 def test_initials_and_persons_that_only_the_answer_has_are_warnings(answer, history, kinds):

@@ -13,7 +13,7 @@ KINDS = {
     "leak_id": "The id of a disease, or of the case's own article, is in what is shown",
     "leak_gene": "A gene linked to the answer is in what is shown",
     "gene_named": "A gene is named in what is shown; it may reveal the answer",
-    "leak_initials": "The initials of the answer are in what is shown, in capitals",
+    "leak_initials": "The initials of the answer, in capitals, or another short name of it are in what is shown",
     "head_noun": "The kind of disease that only the answer is (its head noun), or a name in it, is in what is shown",
     "leak_file_name": "The name of an image file contains the answer",
     "leak_file_text": "Text inside an image file (EXIF, PNG text, DICOM tag) contains the answer",

@@ -203,8 +203,10 @@ def jackknife(measure: Measure, sums: ClusterSums, clusters: Floats) -> Floats:
     contributes = (sums.row(measure.cluster_sum) > 0) & ~np.isnan(without)
     values = np.where(contributes, without, 0.0)
     count = sums.total(contributes.astype(np.float64))
-    residual = np.where(contributes, values - sums.spread(np.nan_to_num(ratio(sums.total(values), count))), 0.0)
-    return np.maximum(clusters - 1, 0) * np.nan_to_num(ratio(sums.total(residual**2), count))
+    mean = np.nan_to_num(ratio(sums.total(exact(values)), count))
+    # as large as figures are, so that their squares add up to the same in any order (exact.py)
+    residual = np.where(contributes, (values - sums.spread(mean)) * sums.spread(count), 0.0)
+    return np.maximum(clusters - 1, 0) * np.nan_to_num(ratio(sums.total(exact(residual**2)), count**3))
 
 
 def _methods(kind: MeasureKind, value: Floats, clusters: Floats, is_few: NDArray[np.bool_]) -> NDArray[np.object_]:

@@ -47,7 +47,7 @@ def test_the_default_figures_are_those_of_the_pairs_by_another_author():
 
 @pytest.mark.parametrize("part", PARTS)
 def test_the_docs_state_the_figures_of_every_part(part):
-    docs = (Path(__file__).parents[2] / "docs" / "judges.md").read_text()
+    docs = (Path(__file__).parents[3] / "docs" / "judges.md").read_text()
     error = support_error(pairs=[pair for pair in our_labels() if pair.part == part])
     rates = " | ".join(f"{rate.value:.2f} ({rate.low:.2f} to {rate.high:.2f})" for rate in error)
     assert f"| {part} | {rates} | {error.n} |" in docs
