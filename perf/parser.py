@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> bool:
         "odd_replies",
         "smollm2_replies",
         "held_out",
-        *(f"choice/held_out/{number}" for number in range(1, 24)),
+        *(f"choice/held_out/{number}" for number in range(1, 27)),
         "choice/development_3",
         "choice/development_4",
         "choice/development_5",
