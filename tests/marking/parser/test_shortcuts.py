@@ -17,7 +17,7 @@ from wardround.marking.parser.option_text import option_forms
 from wardround.marking.parser.rewording import _may_be_reworded, _reword_phrases
 from wardround.marking.parser.words.word_search import WordSearch, grouped
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 REPLIES: list[dict[str, Any]] = [
     json.loads(line)
     for name in ("odd_replies", "later_replies", "choice/development_2", "choice/development_5")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from wardround.marking.parser.open import ranked_diagnoses
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 LABELLED, HELD_OUT = (
     [json.loads(line) for line in (GOLDEN / file).read_text(encoding="utf-8").splitlines()]
     for file in ("open_replies.jsonl", "open_held_out.jsonl")
