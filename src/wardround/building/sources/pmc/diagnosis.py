@@ -145,8 +145,8 @@ def _proposals(
     ]
     for candidate in [*likely, *(other for other in candidates if other not in likely)]:
         name = _spelling(candidate, texts)
-        taken = [*mistaken, *(proposal["diagnosis"] for proposal in proposals)]
-        if not is_symptom(name) and not any(names_agree(name, other, synonyms) for other in taken):
+        names = [*mistaken, *(proposal["diagnosis"] for proposal in proposals)]
+        if not is_symptom(name) and not any(names_agree(name, other, synonyms) for other in names):
             evidence = dict.fromkeys(f"{entry.source}: {entry.text}" for entry in candidate.entries)
             proposals.append({"diagnosis": name, "evidence": [*evidence]})
     return proposals[:MAX_PROPOSALS]
@@ -155,10 +155,10 @@ def _proposals(
 def _add_evidence(proposals: Iterable[dict[str, Any]], named: Sequence[_NamedDisease]) -> None:
     """Adds the sentences that merely name a proposed diagnosis, after those that it was proposed for."""
     for proposal in proposals:
-        told = {line.split(": ", 1)[1] for line in proposal["evidence"]}
+        listed = {line.split(": ", 1)[1] for line in proposal["evidence"]}
         for entry in named:
-            if entry.text not in told and find_mention(proposal["diagnosis"], split_words(entry.text)):
-                told.add(entry.text)
+            if entry.text not in listed and find_mention(proposal["diagnosis"], split_words(entry.text)):
+                listed.add(entry.text)
                 proposal["evidence"].append(f"{entry.source}: {entry.text}")
         proposal["evidence"] = proposal["evidence"][:MAX_EVIDENCE]
 
