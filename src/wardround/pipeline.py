@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -226,11 +228,13 @@ def mark_run(
         if not kept.holds(MARKS, key):
             write_run_marks(run, calls, parser, errors, with_labels, progress, reader)
             kept.note(MARKS, key)
+        _give_back_memory()
         marks = scan_marks(folder)
         at_reference = None
         if not kept.holds(MEASURES, key := measures_key(folder)):
             at_reference = write_measures(folder, marks, run.study, progress)
             kept.note(MEASURES, key)
+        _give_back_memory()
         manifest = judged_manifest(run.manifest, calls, missing, unread_warnings(marks, run.store), reader)
         manifest |= {"chance": chance_accuracy(marks), "parser": parser, "reference": run.study.reference_condition}
         manifest["marking"] = choice.to_manifest()
@@ -247,6 +251,13 @@ def mark_run(
         incomplete = INCOMPLETE if manifest["status"] == "incomplete" else 0
         interrupted = any(model.interrupted for model in (calls, reader) if model is not None)
         return RunOutcome(folder, manifest, INTERRUPTED if interrupted else incomplete)
+
+
+def _give_back_memory() -> None:
+    """Returns what the C library keeps of freed memory: 200 MB after measuring ten million answers."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
+    if trim is not None:  # glibc's
+        trim(0)
 
 
 def _marks_key(run: StoredRun, parser: str) -> str | None:
