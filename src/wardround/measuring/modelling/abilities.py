@@ -1,5 +1,6 @@
 """Abilities of the candidates of a run and difficulties of its choice questions, from marks."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,31 +36,38 @@ def fit_abilities(marks: pl.LazyFrame, study: Study) -> Abilities | None:
     """The model of the choice questions in these marks, which are of one condition; None if there are too few."""
     is_choice = pl.col("kind").fill_null("choice") == "choice" if "kind" in marks.collect_schema() else pl.lit(True)
     scored = marks.filter(is_choice, pl.col("outcome").cast(pl.String).is_in(study.scored_outcomes))
-    right = (pl.col("outcome") == "right").sum().cast(pl.Float64)
-    by_question = scored.group_by(*QUESTION, "candidate").agg(right=right, answers=pl.len().cast(pl.Float64))
-    counts = by_question.collect(engine="streaming")  # of ten million marks only the counts are in memory
-    shares = counts.group_by("candidate").agg(share=pl.col("right").sum() / pl.col("answers").sum())
+    is_right = pl.col("outcome") == "right"
+    shares = scored.group_by("candidate").agg(share=is_right.mean()).collect(engine="streaming")
     known = set(shares.filter(pl.col("share").is_between(0, 1, closed="none"))["candidate"])
     present = set(shares["candidate"])
     names = [candidate.name for candidate in study.candidates if candidate.name in known]
     left_out = [candidate.name for candidate in study.candidates if candidate.name in present - known]
-    counts = counts.filter(pl.col("candidate").is_in(names))
-    clusters = counts["cluster"].n_unique()
-    if len(names) < MIN_CANDIDATES or clusters < FEWEST:
+    if len(names) < MIN_CANDIDATES:
         return None
-    tables = [counts.pivot("candidate", index=QUESTION, values=value).sort(QUESTION) for value in ("right", "answers")]
-    rights, answers = (table.select(names).fill_null(0.0).to_numpy() for table in tables)
-    cluster = tables[0]["cluster"].rank("dense").cast(pl.Int64).to_numpy()
+    counts = _counts_by_question(scored, names, is_right)
+    clusters = counts["cluster"].n_unique()
+    if clusters < FEWEST:
+        return None
+    rights, answers = np.hsplit(counts.drop(QUESTION).to_numpy(), 2)
+    cluster = counts["cluster"].rank("dense").cast(pl.Int64).to_numpy()
     fit = fit_item_response(rights, answers, cluster)
-    items = (
-        tables[0]
-        .select("case", "question")
-        .with_columns(
-            right=rights.sum(axis=1) / answers.sum(axis=1),
-            answers=answers.sum(axis=1).astype(np.int64),
-            easiness=fit.easiness,
-            easiness_error=fit.easiness_error,
-            information=fit.information,
-        )
+    items = counts.select("case", "question").with_columns(
+        right=rights.sum(axis=1) / answers.sum(axis=1),
+        answers=answers.sum(axis=1).astype(np.int64),
+        easiness=fit.easiness,
+        easiness_error=fit.easiness_error,
+        information=fit.information,
     )
     return Abilities(names, left_out, fit, items.sort("easiness", *QUESTION[1:]).select(*ITEMS), clusters)
+
+
+def _counts_by_question(scored: pl.LazyFrame, names: Sequence[str], is_right: pl.Expr) -> pl.DataFrame:
+    """For each question the right answers of each candidate, then the answers of each.
+
+    Of ten million marks only these counts are in memory.
+    """
+    flags = [pl.col("candidate") == name for name in names]
+    counted = [flag & is_right for flag in flags] + flags
+    sums = [flag.sum().cast(pl.Float64).alias(str(place)) for place, flag in enumerate(counted)]
+    of_names = scored.filter(pl.col("candidate").is_in(names))
+    return of_names.group_by(*QUESTION).agg(*sums).collect(engine="streaming").sort(QUESTION)
