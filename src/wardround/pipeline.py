@@ -254,7 +254,7 @@ def mark_run(
 
 
 def _give_back_memory() -> None:
-    """Returns what the C library keeps of freed memory: 200 MB after measuring ten million answers."""
+    """Returns to the system the freed memory that the C library keeps: 200 MB after measuring ten million answers."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
     if trim is not None:  # glibc's
         trim(0)
